@@ -20,8 +20,8 @@ const CHUNK_DELAY = { rounds: 15, tokenDelayMs: 5 };
 const QUEUE = { runs: 100, rounds: 3, peerRounds: 1 };
 
 export async function run(): Promise<BenchResult> {
-  // A new thread is a new SQLite file: where those live decides the throughput. The peer keeps its
-  // threads in memory; a folder on a RAM disk puts the platform's there too.
+  // A new thread is a new SQLite file, so the throughput depends on where those files are. The peer keeps its threads
+  // in memory; with BENCH_STATE_ROOT on a RAM disk, the platform's files are in memory, too.
   const scratch = await mkdtemp(join(process.env["BENCH_STATE_ROOT"] ?? tmpdir(), "bench-agent-"));
   console.log(`state: ${scratch}`);
   const sides: Side[] = [];
@@ -45,7 +45,7 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-/** A side that hangs must fail the benchmark; what it was asked is then ended with its process. */
+/** Fails the benchmark when a side hangs. The abandoned work ends later, when the process of that side is stopped. */
 async function withinTimeLimit<T>(work: Promise<T>): Promise<T> {
   const { promise: tooLong, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -65,7 +65,10 @@ async function closeAll(sides: Side[], scratch: string): Promise<void> {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** The peer keeps all in memory and writes all of it to a file when idle; this keeps that small. */
+/**
+ * Empties the peer, which keeps everything in memory and writes all of it to a file when idle, so that this stays
+ * small.
+ */
 async function truncatePeer(url: string): Promise<void> {
   const response = await fetch(`${url}/internal/truncate`, {
     method: "POST",
@@ -75,7 +78,7 @@ async function truncatePeer(url: string): Promise<void> {
   if (!response.ok) throw new Error(`The peer was not truncated: ${await response.text()}`);
 }
 
-/** Sides take turns within every round, so that a noisy moment of the machine meets all of them. */
+/** The sides take turns within every round, so that a noisy moment of the machine affects all of them. */
 async function measure(sides: Side[]): Promise<Measured> {
   const samples = (): Samples => new Map(sides.map(({ name }) => [name, []]));
   const measured: Measured = {

@@ -36,7 +36,7 @@ async function build(): Promise<void> {
   console.log(`Built the graphs ${graphs.join(", ")}.`);
 }
 
-/** Where wrangler looks for what it ships beside the Worker (`base_dir` in wrangler.toml). */
+/** Writes the project's files to the folder that wrangler deploys beside the Worker (`base_dir` in wrangler.toml). */
 async function writeFiles(files: ProjectFile[]): Promise<void> {
   const folder = join(REPO_ROOT, ".threadworks/files");
   await rm(folder, { recursive: true, force: true });

@@ -69,7 +69,7 @@ async function wrangler(args: string[]): Promise<void> {
   await run([bin, ...args]);
 }
 
-/** Runs a program of this repository with this terminal; throws when it fails. */
+/** Runs a Node script of this repository in this terminal. Throws when it fails. */
 async function run(args: string[]): Promise<void> {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...args], {
     cwd: REPO_ROOT,

@@ -5,7 +5,7 @@ import { type LangGraphChoice, parseLangGraphChoice } from "./project/langchain-
 
 export type GraphsOptions = { config?: string; langgraph?: LangGraphChoice };
 
-/** Which graphs the scripts of this repository take, and how they are built. */
+/** Adds the options by which the scripts of this repository select the project and its LangGraph. */
 export function addGraphsOptions(command: Command): Command {
   return addLangGraphOption(
     command.option(
@@ -23,7 +23,7 @@ export function addLangGraphOption(command: Command): Command {
   );
 }
 
-/** The project that is named, or that of this repository. */
+/** Returns the path of the given project, or of this repository's own. */
 export function ownConfigPath({ config }: GraphsOptions): string {
   return config === undefined ? join(REPO_ROOT, "langgraph.json") : pathFromUser(config);
 }

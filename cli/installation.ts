@@ -2,12 +2,12 @@ import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BUILT_FOLDER, IS_PACKAGE, pathFromUser, REPO_ROOT } from "./invocation.ts";
 
-/** What a package brings built, and a checkout builds from its sources when it needs it. */
+/** The parts that an installed package contains prebuilt, and that a checkout builds from its sources when needed. */
 export type BuiltParts = {
   folder: string;
-  /** The Worker's bundle; its source map lies beside it. */
+  /** The Worker's bundle. Its source map is beside it. */
   worker: string;
-  /** Its configuration, as `readWorkerConfig` reads it from `wrangler.toml`. */
+  /** The Worker's configuration, in the form in which `readWorkerConfig` reads it from `wrangler.toml`. */
   config: string;
   templates: string;
   console: string;
@@ -16,22 +16,22 @@ export type BuiltParts = {
 /** Undefined in a checkout. */
 export const BUILT: BuiltParts | undefined = IS_PACKAGE ? builtParts(BUILT_FOLDER) : undefined;
 
-/** Loads the graphs of a project inside a Worker: it is bundled with each project. */
+/** The module that loads a project's graphs inside a Worker. It is bundled with each project. */
 export const GRAPH_HOST_MODULE = join(
   REPO_ROOT,
   "src/graph-runtime",
   BUILT === undefined ? "graph-host.ts" : "graph-host.js",
 );
 
-/** How somebody starts a local platform with this installation. */
+/** The command by which a user starts a local platform with this installation. */
 export const START_COMMAND = BUILT === undefined ? "npm start" : "npx threadworks dev";
 
-/** The same with options of the server. */
+/** Returns the start command with options of the server. */
 export function startCommandWith(options: string): string {
   return `${START_COMMAND} ${BUILT === undefined ? "-- " : ""}${options}`;
 }
 
-/** The names of the built parts in their folder. */
+/** Returns the paths of the prebuilt parts in a folder. */
 export function builtParts(folder: string): BuiltParts {
   return {
     folder,
@@ -43,8 +43,9 @@ export function builtParts(folder: string): BuiltParts {
 }
 
 /**
- * The folder for state, caches and settings: a checkout has one for all projects that it serves, and each project that
- * uses the package has its own. `project` is the project's folder or its `langgraph.json`; the current folder when absent.
+ * Returns the folder for state, caches and settings. A checkout has one for all projects that it serves; with
+ * the package each project has its own. `project` is the project's folder or its `langgraph.json`; the
+ * current folder when absent.
  */
 export function homeOf(project: string = pathFromUser(".")): string {
   if (BUILT === undefined) return join(REPO_ROOT, ".threadworks");
@@ -52,12 +53,15 @@ export function homeOf(project: string = pathFromUser(".")): string {
   return join(isFolder ? project : dirname(project), ".threadworks");
 }
 
-/** Where a local platform keeps threads, keys and runs unless it is told otherwise. */
+/** Returns the folder in which a local platform keeps threads, keys and runs by default. */
 export function defaultState(project?: string): string {
   return join(homeOf(project), "state");
 }
 
-/** The variables of the local platform: its key, its secrets, and whatever somebody has set there. */
+/**
+ * Returns the file with the variables of the local platform: its key, its secrets, and any that the user has
+ * added.
+ */
 export function settingsFile(project?: string): string {
   return BUILT === undefined ? join(REPO_ROOT, ".dev.vars") : join(homeOf(project), "settings.env");
 }

@@ -41,7 +41,7 @@ const COMMANDS = [
 for (const add of COMMANDS) add(program);
 
 program.hook("preAction", (_program, command) => {
-  // The reader of a pipe has read enough. A server has more to end than its output.
+  // A closed pipe ends the command, because its reader needs no more output. A server has other things to shut down.
   if (command.name() !== "dev") process.stdout.on("error", () => process.exit(0));
 });
 

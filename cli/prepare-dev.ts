@@ -3,7 +3,10 @@ import { prepareDevState } from "./dev/dev-state.ts";
 import { writeProjectEnv } from "./dev/project-env.ts";
 import { REPO_ROOT } from "./invocation.ts";
 
-/** Makes what `wrangler dev` needs and does not make itself: the database, its workspace and the graphs' variables. */
+/**
+ * Creates what `wrangler dev` needs and does not create itself: the database, its workspace and the graphs'
+ * variables.
+ */
 try {
   writeProjectEnv(REPO_ROOT);
   const done = await prepareDevState(REPO_ROOT);

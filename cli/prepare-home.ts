@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { ensureDevVars } from "../scripts/dev-vars.mjs";
 import { BUILT, homeOf, settingsFile } from "./installation.ts";
 
-/** Makes what the package keeps in a project's folder. A checkout has it from its set-up. */
+/** Creates the files that the package keeps in a project's folder. In a checkout the set-up script creates them. */
 export async function prepareHome(project: string): Promise<void> {
   if (BUILT === undefined) return;
   const home = homeOf(project);
   mkdirSync(home, { recursive: true });
-  // It holds keys and data: no repository is to take it up.
+  // The folder holds keys and data, which must not be committed.
   const ignored = join(home, ".gitignore");
   if (!existsSync(ignored)) writeFileSync(ignored, "*\n");
   await ensureDevVars(settingsFile(project));

@@ -39,42 +39,45 @@ import { databaseOf } from "./platform/worker-calls.ts";
 import { recordWorkerdPid, startWatchdog } from "./platform/workerd-process.ts";
 import type { LangGraphChoice } from "./project/langchain-source.ts";
 
-/** Something hangs when it takes longer: a busy machine may need a minute. */
+/** When a start takes longer than this, something hangs: a busy machine may need a minute. */
 const READY_TIMEOUT_MS = 120_000;
 const READY_REQUEST_MS = 10_000;
 const READY_POLL_MS = 25;
 
-/** A start does not wait longer for graphs that take long to load; they are still told when they fail. */
+/** Maximum time that a start waits for graphs to load; later failures are still reported. */
 const CHECK_WAIT_MS = 5_000;
 
 export type PlatformOptions = {
   repoRoot: string;
   /** The project's `langgraph.json`, or its folder. */
   configPath: string;
-  /** Holds everything that outlives a restart; one platform at a time. */
+  /** The folder of everything that survives a restart; one platform at a time can use it. */
   stateDir: string;
-  /** 0 for any free port. */
+  /** Port to listen on; 0 for any free port. */
   port: number;
   host?: string;
-  /** Rebuild and reload when a source file changes. */
+  /** Whether to rebuild and reload when a source file changes. */
   watch: boolean;
-  /** Read schemas from the graphs' TypeScript types; on by default. */
+  /** Whether to read schemas from the graphs' TypeScript types; on by default. */
   schemas?: boolean;
-  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  /** Which LangChain the graphs are built with; the project's own by default. */
   langGraph?: LangGraphChoice;
-  /** Variables that win over those of `wrangler.toml` and `.dev.vars`. */
+  /** Variables that override those of `wrangler.toml` and `.dev.vars`. */
   vars?: Record<string, string>;
-  /** The shell's variables: graphs get those that their code names, over the project's `env`. */
+  /** The shell's variables. Graphs get those that their code names; these override the project's `env`. */
   shell?: NodeJS.ProcessEnv;
-  /** Variables of the graphs that win over all others. */
+  /** Variables of the graphs that override all others. */
   env?: Record<string, string>;
   /** The Worker's entry module, in place of wrangler.toml's `main`. */
   workerMain?: string;
   /** The module that exports `defineGraphHost`, in place of this repository's. */
   graphHostModule?: string;
-  /** Lets go of what a Worker had claimed that is gone: before the first start, and after each other one. */
+  /**
+   * Releases the leases of a Worker that is gone. Called before the first start, and after each further start
+   * of workerd.
+   */
   releaseLeases?: (database: D1) => Promise<void>;
-  /** Runs with each migrated D1 database before the Worker starts. */
+  /** Called with each migrated D1 database before the Worker starts. */
   prepareDatabase?: (database: D1, vars: Record<string, unknown>) => Promise<void>;
   onLog: (line: PlatformLog) => void;
 };
@@ -88,22 +91,25 @@ export type PlatformLog = {
 export type Platform = {
   url: string;
   graphs: string[];
-  /** The project authenticates its users itself. */
+  /** Whether the project authenticates its users itself. */
   hasAuth: boolean;
   /** The Worker's variables, as configured. */
   vars: Record<string, unknown>;
-  /** The bucket for exports, where credentials of it are configured. */
+  /** The bucket for exports, when its credentials are configured. */
   s3: LocalS3 | undefined;
-  /** Fires the cron trigger now, beside the minutes. */
+  /** Fires the cron trigger now, in addition to every minute. */
   fireCron: () => Promise<void>;
-  /** A D1 database as the Worker has it: no other process on its files gets in the Worker's way. */
+  /**
+   * Returns a D1 database through the Worker's binding, so that no other process opens its files and blocks
+   * the Worker.
+   */
   database: (binding: string) => D1;
   close: () => Promise<void>;
 };
 
 /**
- * Builds a project of graphs and serves it with the Worker under a local workerd.
- * Resolves when the server answers; throws a `CliError` for what the caller can put right.
+ * Builds a project of graphs and serves it with the Worker under a local workerd. Resolves when the server
+ * answers. Throws a `CliError` for problems that the user can solve.
  */
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const host = options.host ?? DEFAULT_HOST;
@@ -117,9 +123,9 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
   try {
     const settings = settingsFile(options.configPath);
     const config = await keptWorkerConfig(options.repoRoot, settings);
-    // The bundler is a process of its own: what the Worker needs besides is made ready meanwhile.
+    // The bundler is a separate process, so everything else that the Worker needs is prepared meanwhile.
     const building = buildPlatform(options, config, state.buildDir);
-    // Nobody else may have its folder before it is over.
+    // The build folder must not be released before the build has ended.
     const settled = building.catch(() => {});
     cleanUps.push(() => settled);
     const s3PortWanted = await chooseS3Port(state.s3PortFile, options.port);
@@ -178,7 +184,10 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       });
     };
     let fireCron = async (): Promise<void> => {};
-    /** After a start of workerd: its queues were in memory, and what it worked on is nobody's now. */
+    /**
+     * Called after each later start of workerd: its queues were in memory, and the claims of the former one
+     * have to be released.
+     */
     const takeOver = async (): Promise<void> => {
       takingOver?.abort();
       const given = (takingOver = new AbortController());
@@ -206,7 +215,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     state.announce(url.origin);
 
     let checked: Build | undefined;
-    /** Tells of graphs that do not load, and begins to read the schemas of the others. */
+    /** Reports graphs that do not load, and starts to read the schemas of the project. */
     const lookAt = async (build: Build): Promise<void> => {
       checked = build;
       const { project } = build.project.typedSources;
@@ -216,7 +225,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
           for (const message of checked === build ? problems : []) log("error", message);
         },
         (error: Error) => {
-          // Another version is served by now, or nothing is.
+          // Another version is being served now, or the platform is closing.
           if (checked !== build || closing !== undefined) return;
           log("warn", `the graphs could not be checked: ${error.message}`);
         },
@@ -256,7 +265,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
           warn(options, build);
           log("info", `reloaded: ${build.project.graphs.join(", ")}`);
         },
-        onFailed: (error) => log("error", `${error.message}\nstill serving the version before`),
+        onFailed: (error) => log("error", `${error.message}\nstill serving the previous version`),
       });
       cleanUps.push(stop);
     }
@@ -271,13 +280,13 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
       close,
     };
   } catch (error) {
-    // Closing repeats the failure that is on its way already.
+    // Closing would throw the same failure again.
     await close().catch(() => {});
     throw stateFailure(error, state.path);
   }
 }
 
-/** As the Worker reads it, and refuses what it does not know. */
+/** Returns the region as the Worker reads it. Throws a `CliError` for an unknown one. */
 function regionOf(vars: Record<string, unknown>): Region {
   try {
     return parseSettings({ REGION: vars["REGION"] as string }).region;
@@ -290,7 +299,7 @@ function varsOf(config: WorkerConfig, options: PlatformOptions): Record<string, 
   return { ...config.miniflare.bindings, ...options.vars };
 }
 
-/** Waits for a start, and puts the reason of a failed one in terms of the source files. */
+/** Waits for a start. When it fails, throws a `CliError` with the reason in terms of the source files. */
 async function started<T>(build: Build, start: Promise<T>): Promise<T> {
   try {
     return await start;
@@ -318,7 +327,7 @@ async function untilAnswering(url: URL): Promise<void> {
   throw new CliError(`the server did not become ready: GET /ok gave ${last}`);
 }
 
-/** Does all of it, the last first, whatever fails; then throws the first failure. */
+/** Runs all clean-ups, the last one first, even when some fail; then throws the first failure. */
 async function runAll(cleanUps: (() => unknown)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const cleanUp of cleanUps.toReversed()) {

@@ -8,7 +8,7 @@ import type { LangGraphChoice } from "./project/langchain-source.ts";
 
 export const DEFAULT_PORT = 8123;
 
-/** What `npm start` and `threadworks dev` both take, as commander gives it. */
+/** The options that `npm start` and `threadworks dev` share, as commander returns them. */
 export type ServeOptions = {
   port?: number;
   host?: string;
@@ -16,11 +16,11 @@ export type ServeOptions = {
   var: Record<string, string>;
 };
 
-/** What a server is started with. */
+/** The complete options of a server. */
 export type StartOptions = {
   configPath: string;
   stateDir: string;
-  /** The first free one from the default on when absent. */
+  /** The first free port from the default on, when undefined. */
   port: number | undefined;
   host: string;
   watch: boolean;
@@ -29,7 +29,7 @@ export type StartOptions = {
   vars: Record<string, string>;
 };
 
-/** The options of `npm start`. Ends this process where commander does: at `--help`, and at what it does not know. */
+/** Parses the options of `npm start`. Commander ends this process for `--help` and for unknown options. */
 export function readStartOptions(args: string[]): StartOptions {
   const options = addServeOptions(addGraphsOptions(new Command("npm start --")))
     .description("Serves a project of LangGraph graphs.")
@@ -56,16 +56,16 @@ export function addServeOptions(command: Command): Command {
     .option("--host <address>", `the address to listen on (default: ${DEFAULT_HOST})`)
     .option(
       "--log <level>",
-      "of the server: debug, info, warn or error (default: info when it reloads, otherwise warn)",
+      "log level of the server: debug, info, warn or error (default: info when it reloads, otherwise warn)",
     )
     .addOption(
-      new Option("--var <name=value>", "a variable, instead of .dev.vars; as often as needed")
+      new Option("--var <name=value>", "a variable, which overrides .dev.vars; may be repeated")
         .argParser(addVariable)
         .default({}, "none"),
     );
 }
 
-/** Fills in what was not given. */
+/** Fills in the defaults. */
 export function startOptions(
   { port, host = DEFAULT_HOST, log, var: vars }: ServeOptions,
   project: {

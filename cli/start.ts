@@ -19,12 +19,12 @@ let ending = false;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end());
 whenParentEnds(() => void end());
-// A closed terminal or a pipe whose reader is gone: there is nobody left to serve.
+// The terminal was closed, or the reader of a pipe is gone, so the server ends.
 process.stdout.on("error", () => void end());
 
 if (import.meta.main) await leaveOnFailure(() => serve(readStartOptions(process.argv.slice(2))));
 
-/** Serves until a signal comes, or leaves with a message that says why it cannot. */
+/** Serves until a signal arrives, or exits with a message that says why it cannot. */
 export async function start(options: StartOptions): Promise<void> {
   await leaveOnFailure(() => serve(options));
 }
@@ -54,7 +54,7 @@ async function serve(options: StartOptions): Promise<void> {
     host: options.host,
     watch: options.watch,
     langGraph: options.langGraph,
-    // A line for each request costs a local server a good part of its throughput.
+    // By default requests are not logged: a line for each costs a local server a good part of its throughput.
     vars: { LOG_LEVEL: options.logLevel, ...options.vars },
     shell: process.env,
     releaseLeases: (database) => releaseLeases(localDatabase(database)),
@@ -90,12 +90,15 @@ function printBanner(platform: Platform, host: string): void {
   console.log(`\nready  ${url}`);
 }
 
-/** The key is in the fragment, which browsers send to no server; the page takes it out of the address. */
+/**
+ * Returns the console's URL. The key is in the fragment, which browsers do not send to servers, and the page
+ * removes it from the address.
+ */
 function consoleUrl(url: string, key: string): string {
   return key === "" ? `${url}/console` : `${url}/console#key=${key}`;
 }
 
-/** What a destination of exports needs to write into this machine's bucket. */
+/** Returns what a destination of exports needs for writing into this machine's bucket. */
 function s3Rows(s3: LocalS3 | undefined): string[][] {
   if (s3 === undefined) return [];
   return [

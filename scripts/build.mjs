@@ -1,4 +1,4 @@
-/** Builds what would be deployed, and has wrangler check it without deploying. */
+/** Builds what would be deployed, and lets wrangler check it without deploying. */
 import { join } from "node:path";
 import { REPO_ROOT } from "./setup.mjs";
 import { runNode } from "./run-node.mjs";

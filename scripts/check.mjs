@@ -1,8 +1,8 @@
-/** Checks what needs no test: formatting, lint, types, what is generated, and what nothing uses. */
+/** Runs all checks that are not tests: formatting, lint, types, generated files, and unused code. */
 import { exitWith, setUp } from "./setup.mjs";
 import { runSteps } from "./steps.mjs";
 
-/** Programs that use every core there is: side by side they would only take memory from each other. */
+/** Programs that use all cores: running them side by side would only compete for memory. */
 const ALL_CORES = [
   step("lint", "oxlint --type-aware --deny-warnings --report-unused-disable-directives"),
   step("types of src and of the bench in workerd", "tsc -p tsconfig.json"),

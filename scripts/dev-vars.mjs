@@ -1,4 +1,4 @@
-/** The settings of a platform on one's own machine. Runs before anything is installed, so it has no dependencies. */
+/** The settings of a local platform. This runs before anything is installed, so it has no dependencies. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -6,8 +6,8 @@ import { chmod, readFile, rename, stat, writeFile } from "node:fs/promises";
 const KEY_BYTES = 32;
 
 /**
- * Writes the settings of a local platform that a file such as `.dev.vars` lacks; what is there stays as it is.
- * Returns the names of those added.
+ * Adds the settings of a local platform that a file such as `.dev.vars` lacks; existing ones are kept.
+ * Returns the names of the added settings.
  */
 export async function ensureDevVars(path) {
   const text = existsSync(path) ? await readFile(path, "utf8") : "";
@@ -28,12 +28,13 @@ export async function ensureDevVars(path) {
     LOCAL_S3_SECRET_ACCESS_KEY: randomBytes(30).toString("base64url"),
   };
   const missing = Object.entries(settings).filter(([name]) => !present.has(name));
-  // It has keys in it, also where somebody else has written it. Servers that watch it would take any chmod for a change.
+  // The file contains keys, even when the user has written it. Its mode is only changed if needed, because
+  // servers that watch the file would treat any chmod as a change.
   if (text !== "" && ((await stat(path)).mode & 0o777) !== 0o600) await chmod(path, 0o600);
   if (missing.length === 0) return [];
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
   const added = missing.map(([name, value]) => `${name}=${value}\n`).join("");
-  // Somebody else may be about to read it.
+  // The file is replaced atomically, because another process may be reading it.
   const partial = `${path}.${process.pid}`;
   await writeFile(partial, text + separator + added, { mode: 0o600 });
   await rename(partial, path);

@@ -1,4 +1,4 @@
-/** Builds the documentation as a site into dist/docs, with a search; fails when a link between pages is dead. */
+/** Builds the documentation as a site with a search into dist/docs. Fails when a link between pages is dead. */
 import { join } from "node:path";
 import { REPO_ROOT } from "./setup.mjs";
 import { runNode } from "./run-node.mjs";

@@ -1,12 +1,12 @@
 /**
- * Writes src/tracing/usage/price-data.js, the prices that every workspace starts with, from
- * the published price data of @pydantic/genai-prices. Run by hand when prices have changed:
+ * Writes src/tracing/usage/price-data.js, the prices that every workspace starts with, from the
+ * published price data of @pydantic/genai-prices. It is run by hand when prices have changed:
  *
  *   node scripts/price-list.mjs [version]
  *
- * The package is fetched with `npm pack` and only read; it is no dependency. Not taken over are
- * prices that are not per token (searches, hours, pages, requests). Of prices that depend on the hour
- * those count that hold for most of the day.
+ * The package is fetched with `npm pack` and only read; it is not a dependency. Prices that are not
+ * per token (searches, hours, pages, requests) are left out. When prices depend on the hour, the one
+ * that holds for most of the day is used.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ const TARGET = resolve(
   "../src/tracing/usage/price-data.js",
 );
 
-/** The package's names of prices per million tokens, and those of the file. */
+/** The package's names for prices per million tokens, and the names in the file. */
 const DETAILS = [
   ["cache_read_mtok", "cache_read"],
   ["cache_write_mtok", "cache_write"],
@@ -39,10 +39,10 @@ const DETAILS = [
 const GOOGLE_DETAILS = [...DETAILS, ["cache_read_mtok", "cache_read_over_200k"]];
 
 /**
- * Whose prices are taken, in the order in which a model is looked for. `provider` is the run's
- * `ls_provider` that the prices are for; without one they hold whoever the model is called through,
- * which is right for models that only their maker prices. `prefix` are vendor prefixes that routers
- * put before such a model's name.
+ * The providers whose prices are used, in the order in which a model is looked up. `provider` is the
+ * `ls_provider` of runs that the prices apply to; without it they apply to any provider, which is right for
+ * models that only their maker prices. `prefix` is a pattern of vendor prefixes that routers put before such
+ * a model's name.
  */
 const SOURCES = [
   { id: "aws", provider: "amazon_bedrock" },
@@ -114,7 +114,10 @@ async function readPackage(version) {
   }
 }
 
-/** The newest prices first, and of those the ones for the longest prompts. */
+/**
+ * Returns the price lines of a model: the newest prices first, and within a period those for the longest
+ * prompts first.
+ */
 function modelLines(model, prefix, details) {
   const pattern = patternOf(model.match, prefix);
   const periods = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }];
@@ -134,7 +137,7 @@ function modelLines(model, prefix, details) {
     );
 }
 
-/** How long a price holds every day; 0 for one that does not depend on the hour. */
+/** Returns the daily number of hours for which a price holds; 0 for a price that does not depend on the hour. */
 function hoursOf(constraint) {
   if (constraint?.type !== "time_of_date") return 0;
   const [start, end] = [constraint.start_time, constraint.end_time].map((time) =>
@@ -163,7 +166,7 @@ function priceLine(prices, details, { start, over }) {
   return words.join(" ");
 }
 
-/** What a prompt just above a threshold costs. */
+/** Returns the price for a prompt just above a threshold. */
 function priceAt(price, over) {
   if (price === undefined) return undefined;
   if (typeof price === "number") return String(price);
@@ -177,7 +180,7 @@ function patternOf(match, prefix) {
   return pattern;
 }
 
-/** Whole names together, as they are most. */
+/** Returns the alternatives of a pattern. Whole names are combined into one, because most matches are whole names. */
 function alternativesOf(matches, prefix) {
   const flat = matches.flatMap((match) => ("or" in match ? match.or : [match]));
   if (flat.some((match) => "or" in match)) return alternativesOf(flat, prefix);

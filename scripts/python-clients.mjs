@@ -1,6 +1,6 @@
 /**
- * Installs the Python clients that `test/python` runs, into an environment of their own. Whoever lacks
- * Python or its packages tests without them: nothing here fails for that reason.
+ * Installs the Python clients that `test/python` runs into a separate environment. Without Python or its
+ * packages these tests are skipped: nothing here fails for that reason.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -13,12 +13,12 @@ const INSTALL_TIMEOUT_MS = 5 * 60_000;
 const VERSION_TIMEOUT_MS = 10_000;
 const NEEDED_MINOR = 10;
 
-/** Retries pause ever longer, for each package, where an index that pip is set up with is out of reach. */
+/** A single retry, because retries wait longer each time, for each package, when pip's index cannot be reached. */
 const PIP_OPTIONS = "--no-deps --no-input --disable-pip-version-check --quiet --retries 1".split(
   " ",
 );
 
-/** The interpreter that has the clients; undefined until `installPythonClients` has made one. */
+/** Returns the interpreter that has the clients; undefined until `installPythonClients` has installed them. */
 export function findPythonClients(root = REPO_ROOT) {
   const system = findPython();
   if (system === undefined) return undefined;
@@ -26,7 +26,7 @@ export function findPythonClients(root = REPO_ROOT) {
   return existsSync(markerOf(home)) ? interpreterOf(home) : undefined;
 }
 
-/** `{ python }`, the interpreter that has the clients, or `{ missing }`: why there is none. */
+/** Returns `{ python }`, the interpreter that has the clients, or `{ missing }`, the reason why there is none. */
 export async function installPythonClients(root = REPO_ROOT) {
   const system = findPython();
   if (system === undefined) return { missing: `there is no Python 3.${NEEDED_MINOR} or later` };
@@ -60,13 +60,16 @@ async function install(root, python, home) {
   try {
     await pip("test/python/requirements-types.txt");
   } catch {
-    // The stand-in is enough.
+    // The stand-in is used instead.
   }
   await writeFile(join(await sitePackagesOf(home), "stand-ins.pth"), standInsOf(root));
   await writeFile(markerOf(home), "");
 }
 
-/** What is in a .pth file is looked for last, so that a real package goes before its stand-in. */
+/**
+ * Returns the contents of a .pth file. Its paths are searched last, so that a real package takes precedence
+ * over its stand-in.
+ */
 function standInsOf(root) {
   return `${join(root, "test/python/stand-ins")}\n`;
 }
@@ -89,7 +92,10 @@ function findPython() {
   return undefined;
 }
 
-/** Of the requirements and the interpreter: another of either is another environment. */
+/**
+ * Returns the environment's folder. Its name is a digest of the requirements and the Python version, so that
+ * a change of either makes a new environment.
+ */
 function homeOf(root, { version }) {
   const hash = createHash("sha256").update(version);
   for (const name of ["requirements.txt", "requirements-types.txt"]) {
@@ -106,7 +112,7 @@ function markerOf(home) {
   return join(home, "installed");
 }
 
-/** The last line of what pip said, or else the error's own message. */
+/** Returns the last error line of pip's output, or else the error's own message. */
 function reasonOf(error) {
   const lines = (error.output ?? "").split("\n").filter((line) => line.startsWith("ERROR"));
   return lines.at(-1)?.trim() ?? error.message;

@@ -1,7 +1,8 @@
 /**
- * Writes the regions' tables of wrangler.toml, so that a binding or a variable is one line there and not three.
- * wrangler lets an environment inherit limits, triggers, object classes and compatibility, and nothing else.
- * `--check` changes nothing, and fails when the tables are not current.
+ * Writes the regions' tables of wrangler.toml, so that a binding or a variable has to be written only once
+ * instead of three times. In wrangler an environment inherits limits, triggers, object classes and
+ * compatibility, and nothing else. With `--check` it changes nothing, and fails when the tables are not
+ * current.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const REGIONS = join(REPO_ROOT, "regions.toml");
 
 const MARKER = "# The regions. Written by `npm run regions`; what is changed here is lost.\n";
 
-/** What an environment does not inherit, and the top level of wrangler.toml has. */
+/** The top-level settings of wrangler.toml that an environment does not inherit. */
 const NOT_INHERITED = [
   "vars",
   "d1_databases",
@@ -23,7 +24,7 @@ const NOT_INHERITED = [
   "queues",
 ];
 
-/** The whole text of wrangler.toml, with the tables of the regions as they are to be. */
+/** Returns the whole text of wrangler.toml with the current tables of the regions. */
 function withRegions(text) {
   const [top] = text.split(MARKER);
   const config = parse(top);
@@ -47,7 +48,7 @@ function environmentOf(config, region, { database_id, database_ids = {}, vars, .
       database_name: here(database.database_name),
       database_id: database.binding === "DB" ? database_id : database_ids[database.binding],
     })),
-    // A bucket that `wrangler dev` serves is for the machine that it runs on.
+    // Buckets that `wrangler dev` serves locally are not deployed.
     r2_buckets: config.r2_buckets
       .filter(({ local_dev }) => local_dev === undefined)
       .map(({ binding, bucket_name }) => ({

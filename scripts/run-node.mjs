@@ -10,8 +10,8 @@ const PARENT_POLL_MS = 500;
 const NEEDED_MAJOR = 24;
 
 /**
- * Sets the checkout up and runs `node <args>`, with this process's terminal and signals; several
- * commands run one after the other until one fails. This process leaves with the last exit code.
+ * Sets up the checkout and runs `node <args>`, with this process's terminal and signals. Several commands run
+ * one after the other until one fails. This process exits with the last exit code.
  */
 export async function runNode(...commands) {
   await setUp().catch(exitWith);
@@ -26,13 +26,14 @@ function spawnNode(args) {
   const child = spawn(nodePath(), ["--disable-warning=ExperimentalWarning", ...args], {
     stdio: "inherit",
     env: {
-      // Node compiles the same modules at every start; a file of this folder is replaced with its module.
+      // Node would otherwise compile the same modules at every start. A cached file is replaced when its
+      // module changes.
       NODE_COMPILE_CACHE: join(REPO_ROOT, ".threadworks/compile-cache"),
       ...projectEnvironment(),
       THREADWORKS_PARENT_PID: String(process.pid),
     },
   });
-  // The program decides what a signal means; this process waits for its exit code.
+  // The program handles signals itself; this process waits for its exit code.
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   whenNpmEnds(() => child.kill("SIGTERM"));
   return new Promise((done) => {
@@ -56,8 +57,8 @@ function nodePath() {
 }
 
 /**
- * Calls back when npm, or the shell between npm and this process, is gone: npm killed by force leaves
- * its scripts running, and nobody to end them.
+ * Calls back when npm, or the shell between npm and this process, is gone: when npm is killed by force, its
+ * scripts continue to run and nothing else would end them.
  */
 function whenNpmEnds(callback) {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -81,7 +82,7 @@ function parentOf(pid) {
   return processStat(pid)?.parent;
 }
 
-/** What Linux tells about a process; elsewhere, or when it is gone, nothing. */
+/** Returns what Linux reports about a process; undefined on other systems, or when the process is gone. */
 function processStat(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout: installs the dependencies, and writes the settings of a local platform.
- * Runs before anything is installed, on any Node from 20 on, so it has no dependencies.
+ * Prepares a checkout: installs the dependencies, and writes the settings of a local platform. This runs
+ * before anything is installed, on any Node from 20 on, so it has no dependencies.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -18,10 +18,10 @@ const BROWSER_TIMEOUT_MS = 10 * 60_000;
 const LOCK_POLL_MS = 500;
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-/** A failure that its message explains. */
+/** A failure that is fully explained by its message. */
 export class SetupError extends Error {}
 
-/** Installs what package-lock.json names, unless exactly that is installed. */
+/** Installs the dependencies in package-lock.json, unless exactly those are installed. */
 export async function installDependencies(root = REPO_ROOT) {
   if (await isInstalled(root)) return;
   await withLock(join(root, ".threadworks/setup.lock"), async () => {
@@ -35,7 +35,7 @@ export async function installDependencies(root = REPO_ROOT) {
 
 async function npmInstall(root) {
   const npm = npmCommand();
-  // Development dependencies are what runs the platform, also where NODE_ENV is "production".
+  // Development dependencies are needed to run the platform, even when NODE_ENV is "production".
   const options = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
   const deadline = Date.now() + INSTALL_TIMEOUT_MS;
   const attempt = (command, output, extra = []) =>
@@ -53,8 +53,8 @@ async function npmInstall(root) {
   try {
     await attempt("ci", "kept");
   } catch (error) {
-    // `npm ci` refuses a lockfile without the binaries of other platforms, which is all that a
-    // registry mirror lets npm write. `npm install` installs the same versions from it.
+    // `npm ci` refuses a lockfile without the binaries of other platforms, and behind a registry mirror npm
+    // writes only such lockfiles. `npm install` installs the same versions from it.
     if (!error.output?.includes("EUSAGE")) {
       process.stderr.write(error.output ?? "");
       throw error;
@@ -68,7 +68,7 @@ async function isInstalled(root) {
   const lockfile = await readIfExists(join(root, "package-lock.json"));
   if (lockfile === undefined) return existsSync(join(root, "node_modules/.package-lock.json"));
   if ((await readIfExists(markerPath(root))) === digest(lockfile)) return true;
-  // Somebody may have run npm by hand: what npm says it installed decides.
+  // The user may have run npm by hand, so npm's own record of what it installed decides.
   if (!(await matchesInstalled(root, lockfile))) return false;
   await writeMarker(root);
   return true;
@@ -99,7 +99,7 @@ function digest(text) {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The npm that runs this script, or the one on the PATH. */
+/** Returns the npm that runs this script, or the one on the PATH. */
 function npmCommand() {
   const cli = process.env.npm_execpath;
   if (cli !== undefined && /npm-cli\.[cm]?js$/.test(cli) && existsSync(cli)) {
@@ -108,7 +108,7 @@ function npmCommand() {
   return { file: process.platform === "win32" ? "npm.cmd" : "npm", args: [] };
 }
 
-/** The path of a Chromium, which is installed when this machine has none and is a Debian. */
+/** Returns the path of a Chromium. Installs it when this machine has none and is a Debian. */
 export async function ensureBrowser() {
   const configured = process.env.CHROMIUM_PATH;
   if (configured !== undefined && configured !== "") {
@@ -118,7 +118,7 @@ export async function ensureBrowser() {
   const found = findBrowser();
   if (found !== undefined) return found;
   if (!existsSync("/usr/bin/apt-get")) {
-    throw new SetupError("no Chromium here: install one, and name it in CHROMIUM_PATH");
+    throw new SetupError("there is no Chromium: install one, and set CHROMIUM_PATH to its path");
   }
   say("Installing Chromium for the browser tests ...");
   const sudo = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
@@ -142,7 +142,7 @@ function findBrowser() {
   return BROWSERS.find((path) => existsSync(path));
 }
 
-/** Everything a checkout needs to run. */
+/** Sets up everything that a checkout needs to run. */
 export async function setUp({ browser = false } = {}) {
   await installDependencies();
   const added = await ensureDevVars(join(REPO_ROOT, ".dev.vars"));
@@ -151,8 +151,8 @@ export async function setUp({ browser = false } = {}) {
 }
 
 /**
- * Runs a command to its end. Its output goes to stderr, because stdout belongs to what is set up, or is
- * kept for the error's `output`.
+ * Runs a command to its end. Its output goes to stderr, because stdout belongs to the program that is set up,
+ * or is kept for the error's `output`.
  */
 export function run(
   file,
@@ -170,10 +170,10 @@ export function run(
       try {
         process.kill(-child.pid, signal);
       } catch {
-        // The group is gone already.
+        // The group has ended already.
       }
     };
-    // Several commands may run: the one that is asked first ends this process, and with it all of them.
+    // Several commands may run: the first handler that is called ends this process, and with it all of them.
     const onExit = () => killAll("SIGTERM");
     const onSignal = (signal) => {
       killAll(signal);
@@ -200,7 +200,7 @@ export function run(
   });
 }
 
-/** Lets one process at a time do the work; the lock of a process that died is taken over. */
+/** Lets one process at a time do the work. The lock of a process that died is taken over. */
 export async function withLock(path, work) {
   await mkdir(dirname(path), { recursive: true });
   for (let waited = false; ; waited = true) {
@@ -249,13 +249,13 @@ function say(message) {
   process.stderr.write(`[setup] ${message}\n`);
 }
 
-/** Ends this process with a plain sentence for a `SetupError`. */
+/** Prints the error and ends this process; for a `SetupError` it prints only the message. */
 export function exitWith(error) {
   process.stderr.write(`[setup] ${error instanceof SetupError ? error.message : error.stack}\n`);
   process.exit(1);
 }
 
-/** The environment in which the project's own programs come first. */
+/** Returns the environment with the project's own programs first on the PATH. */
 export function projectEnvironment() {
   const bin = join(REPO_ROOT, "node_modules/.bin");
   return { ...process.env, PATH: [bin, process.env.PATH].filter(Boolean).join(delimiter) };

@@ -1,11 +1,11 @@
-/** Runs commands in lanes: those of a lane one after the other, the lanes side by side. */
+/** Runs commands in lanes: the steps of a lane run one after the other, and the lanes run side by side. */
 import { projectEnvironment, run } from "./setup.mjs";
 
 const TIMEOUT_MS = 15 * 60_000;
 
 /**
- * Runs every step, also after one has failed, and says of each how long it took. What a step printed is shown when it
- * failed. Resolves with the names of those that failed.
+ * Runs every step, even after one has failed, and prints how long each took. The output of a step is only
+ * shown when it failed. Resolves with the names of the failed steps.
  */
 export async function runSteps(lanes, print = show) {
   const failed = [];
@@ -28,7 +28,7 @@ function show(text) {
   process.stdout.write(text);
 }
 
-/** What is wrong, as the step itself printed it; undefined when nothing is. */
+/** Runs a step. Returns its output and error when it failed; undefined when it succeeded. */
 async function problemOf({ name, command: [file, ...args] }) {
   try {
     const env = projectEnvironment();

@@ -5,9 +5,9 @@ import { exitWith, REPO_ROOT, setUp } from "./setup.mjs";
 import { installPythonClients } from "./python-clients.mjs";
 import { runNode } from "./run-node.mjs";
 
-/** What Linux keeps in memory. */
+/** A folder that Linux keeps in memory. */
 const MEMORY_FOLDER = "/dev/shm";
-/** Several times what the files of a whole run take at once. */
+/** Several times the size of all files of a complete test run. */
 const MEMORY_BYTES = 4 * 1024 ** 3;
 
 const vitest = join(REPO_ROOT, "node_modules/vitest/vitest.mjs");
@@ -27,7 +27,7 @@ if (missing !== undefined) {
 
 keepFilesInMemory();
 
-// Whoever reads the report must not find that of an earlier run.
+// The report of an earlier run is removed, so that it is not mistaken for that of this run.
 rmSync(report, { force: true });
 const reporters = [
   "--reporter=default",
@@ -38,8 +38,9 @@ const reporters = [
 await runNode([vitest, "run", ...reporters, ...args]);
 
 /**
- * Has the tests' temporary files in memory where there is plenty of it: their servers together would wait for the disk
- * for a third of the time, and nothing of them has to outlast the machine. A `TMPDIR` that is set stays.
+ * Puts the tests' temporary files in memory when enough of it is free: the test servers together would spend
+ * a third of the time waiting for the disk, and the files need not survive a restart. A `TMPDIR` that is set
+ * already is kept.
  */
 function keepFilesInMemory() {
   if (process.env.TMPDIR || !existsSync(MEMORY_FOLDER) || !mayRunPrograms(MEMORY_FOLDER)) return;
@@ -50,7 +51,10 @@ function keepFilesInMemory() {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** Containers often forbid it there, and some tests run a copy of this repository in their temporary folder. */
+/**
+ * Returns whether programs may run from a mount point. Containers often forbid it for this one, and some
+ * tests run a copy of this repository in their temporary folder.
+ */
 function mayRunPrograms(mountPoint) {
   const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
   const [, , , options] =

@@ -1,6 +1,6 @@
 /**
- * What wrangler runs before it bundles the Worker: `[build]` in wrangler.toml. For `wrangler dev` it
- * prepares the local state; whatever is deployed has its database migrated by `npm run deploy` alone.
+ * The `[build]` command in wrangler.toml, which wrangler runs before it bundles the Worker. For `wrangler
+ * dev` it prepares the local state. Deployed databases are migrated only by `npm run deploy`.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ const BUILT = ["project.js", "templates.js", "console/index.html"].map((name) =>
   join(REPO_ROOT, ".threadworks", name),
 );
 
-// wrangler says for which of its commands it bundles.
+// wrangler sets this to the command for which it bundles.
 const command = process.env.WRANGLER_COMMAND;
 
 // The types of the Worker's bindings do not depend on the graphs.
 if (command !== "types" && !BUILT.every((file) => existsSync(file))) {
   exitWith(
     new SetupError(
-      "the graphs and the console are not built yet: run npm run build first, of another project with -- --config <path>",
+      "the graphs and the console are not built yet: run npm run build first (for another project, add -- --config <path>)",
     ),
   );
 }

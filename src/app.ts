@@ -56,10 +56,10 @@ const EXPOSED_HEADERS = [
 
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
-/** What is about the installation and no workspace. */
+/** Paths that concern the installation, and not a workspace. */
 const GENERAL_PATHS = ["/info", `${TRACING_V1}/info`, "/openapi.json", "/docs", "/docs/plain"];
 
-/** Order matters: what comes first sees the request first and the response last. */
+/** Creates the app. The order matters: the first middleware sees the request first and the response last. */
 export function createApp(): OpenAPIHono<AppEnv> {
   const app = createRouter({ getPath: pathOf(findKeyIn) });
   app.onError(renderError);
@@ -67,7 +67,7 @@ export function createApp(): OpenAPIHono<AppEnv> {
   app.use(requestLog);
   app.use(readArrival(findKeyIn));
   app.use(sayIgnoredFields);
-  // Preflights count too, and are answered by `cors`.
+  // Preflights are counted, too, and answered by `cors`.
   app.on("OPTIONS", "*", rateLimits);
   app.use(
     agentCors({
@@ -121,7 +121,7 @@ async function renderError(error: Error, c: AppContext): Promise<Response> {
   return c.req.path.startsWith(`${TRACING_V2}/`) ? renderProblem(told, c) : renderDetail(told, c);
 }
 
-/** The OpenAPI document, made of the routes when it is first asked for. */
+/** Returns a function that creates the OpenAPI document from the routes when it is first called. */
 function openApiDocument(app: OpenAPIHono<AppEnv>) {
   app.openAPIRegistry.registerComponent("securitySchemes", "ApiKey", {
     type: "apiKey",

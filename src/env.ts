@@ -11,7 +11,7 @@ import { regionSettings } from "./regions/settings.ts";
 import { revisionHostSettings } from "./revision-host/settings.ts";
 import { tracingSettings } from "./tracing/settings.ts";
 
-/** What no capability has to itself. */
+/** Settings that several capabilities share. */
 const commonSettings = z
   .object({
     LOG_LEVEL: oneOf(LOG_LEVELS, "info"),
@@ -20,9 +20,9 @@ const commonSettings = z
   })
   .transform((vars) => ({
     logLevel: vars.LOG_LEVEL,
-    /** Signs links that work without a key. */
+    /** Key that signs links that work without an API key. */
     signingSecret: vars.SIGNING_SECRET,
-    /** `<version>:<key>` of secrets at rest, separated by commas; the first encrypts. */
+    /** Keys for secrets at rest, each as `<version>:<key>`, separated by commas; the first one encrypts. */
     encryptionKeys: vars.ENCRYPTION_KEYS,
   }));
 
@@ -30,7 +30,7 @@ export type Settings = ReturnType<typeof read>;
 
 const parsed = new WeakMap<object, Settings>();
 
-/** Reads the Worker's variables, once per isolate; throws an error that names the variable. */
+/** Reads the Worker's variables, once per isolate. Throws an error that names the invalid variable. */
 export function parseSettings(env: object): Settings {
   let settings = parsed.get(env);
   if (settings === undefined) {

@@ -31,10 +31,10 @@ const app = createApp();
 
 export const AgentServer = insideEntrypoint((request, env, ctx) => app.fetch(request, env, ctx));
 
-/** Whoever looks at the rows that messages name. */
+/** The consumers of queue messages, which process the rows that the messages name. */
 const QUEUES = [exportQueue, deploymentQueue];
 
-/** Everything that is stored sealed, and follows a change of ENCRYPTION_KEYS. */
+/** All data that is stored sealed, and is sealed again after a change of ENCRYPTION_KEYS. */
 const SEALED = [
   revisionSecrets,
   destinationCredentials,
@@ -43,7 +43,7 @@ const SEALED = [
   webhookKeyRotation,
 ];
 
-/** What is done once a minute, side by side. */
+/** The tasks that run once a minute, concurrently. */
 const SWEEPS = [exportSweep, deploymentSweep, oauthSweep, threadMoveSweep, SEALED];
 
 export default {
@@ -53,7 +53,7 @@ export default {
       ...[...SWEEPS, cronSweep(ctx.exports)].map((tasks) => runSweep(env, scheduledTime, tasks)),
       sweepTracing(env, scheduledTime),
     ]);
-    // Only now: an error ends the invocation, and what has not been done then.
+    // Thrown only after all have ended, because an error ends the invocation, including unfinished sweeps.
     for (const sweep of sweeps) if (sweep.status === "rejected") throw sweep.reason;
   },
   queue: (batch, env, ctx) => consume(batch, QUEUES, env, ctx.exports),

@@ -1,7 +1,7 @@
 import type { WorkerEntrypoint } from "cloudflare:workers";
 import type { GraphHostApi, HostProps } from "./graph-runtime/protocol.ts";
 
-/** What `#project` exports: the module that the build makes of a project's graphs. */
+/** The exports of `#project`, the module that the build creates from a project's graphs. */
 export const GraphHost: new (
   ctx: ExecutionContext<HostProps>,
   env: Env,

@@ -5,7 +5,7 @@ import { startPlatform } from "threadworks/testing";
 /** @type {Awaited<ReturnType<typeof startPlatform>>} */
 let platform;
 before(async () => {
-  // Without a key the stand-in of agent.ts answers: the same on every machine.
+  // Without a key the stand-in of agent.ts replies, with the same result on every machine.
   platform = await startPlatform({ project: ".", env: { OPENAI_API_KEY: "" } });
 });
 after(() => platform.stop());

@@ -7,7 +7,7 @@ const getWeather = tool(({ city }) => `It is always sunny in ${city}!`, {
   schema: z.object({ city: z.string() }),
 });
 
-/** Answers where there is no key of a model: it calls the tool, and repeats what it has heard. */
+/** Replies when there is no key for a model: it calls the tool, and repeats the messages that it received. */
 const standIn = new FakeToolCallingModel({
   toolCalls: [[{ name: "get_weather", args: { city: "Oslo" }, id: "call_1" }], []],
 });

@@ -3,7 +3,7 @@ import { reportRatios } from "./report-ratios.ts";
 import { median, p95 } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
-/** Samples of one quantity by the name of the side. */
+/** Samples of one quantity, keyed by the name of the side. */
 export type Samples = Map<string, number[]>;
 
 export type Measured = {

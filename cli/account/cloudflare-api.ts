@@ -4,7 +4,7 @@ import { reasonOf, runWrangler } from "./wrangler.ts";
 
 const DEFAULT_BASE = "https://api.cloudflare.com/client/v4";
 const TIMEOUT_MS = 60_000;
-/** Of answers that say nothing about the request, such as 502. */
+/** Maximum attempts of a GET request that is answered with a server error, such as 502. */
 const ATTEMPTS = 3;
 
 const envelope = z.object({
@@ -13,7 +13,7 @@ const envelope = z.object({
   errors: z.array(z.looseObject({ code: z.number(), message: z.string() })).default([]),
 });
 
-/** What Cloudflare answered in place of a result. */
+/** Thrown when Cloudflare answers a request with an error. */
 class CloudflareFailure extends CliError {
   readonly status: number;
 
@@ -25,7 +25,7 @@ class CloudflareFailure extends CliError {
 
 type RequestOptions = { body?: object; headers?: Record<string, string> };
 
-/** Cloudflare's API as an account's tools use it, below `/accounts/<id>`. */
+/** A client of Cloudflare's API for one account, below `/accounts/<id>`. */
 export class CloudflareApi {
   readonly accountId: string;
   readonly #base: string;
@@ -37,13 +37,13 @@ export class CloudflareApi {
     this.#token = options.token;
   }
 
-  /** The `result` of the answer. Throws a `CloudflareFailure` with Cloudflare's own words. */
+  /** Returns the `result` of the response. Throws a `CloudflareFailure` with Cloudflare's error messages. */
   request(method: string, path: string, options: RequestOptions = {}): Promise<unknown> {
     const url = `${this.#base}/accounts/${this.accountId}${path}`;
     return send(method, url, { ...options, token: this.#token });
   }
 
-  /** The same; undefined when there is no such thing. */
+  /** Sends a GET request and returns its `result`, or undefined when the response is a 404. */
   async find(path: string, options: RequestOptions = {}): Promise<unknown> {
     try {
       return await this.request("GET", path, options);
@@ -54,7 +54,7 @@ export class CloudflareApi {
   }
 }
 
-/** The account that wrangler would use, by the same variables or the same login. */
+/** Returns a client for the account that wrangler would use, found by the same variables or the same login. */
 export async function openAccount(cwd: string): Promise<CloudflareApi> {
   const { env } = process;
   const base = (env["CLOUDFLARE_API_BASE_URL"] || DEFAULT_BASE).replace(/\/+$/, "");
@@ -106,7 +106,7 @@ async function send(
     });
     const answer = envelope.safeParse(await response.json().catch(() => null));
     if (response.ok && answer.success && answer.data.success) return answer.data.result;
-    // What makes something may have made it: the next `up` finds it.
+    // A failed request that creates something may have created it, so it is not retried: the next `up` finds it.
     if (response.status >= 500 && method === "GET" && attempt < ATTEMPTS) continue;
     const told = answer.data?.errors.map(({ code, message }) => `${message} (${code})`) ?? [];
     const path = new URL(url).pathname;

@@ -10,15 +10,16 @@ import { remember } from "./up-state.ts";
 import { wrangler } from "./wrangler.ts";
 
 /**
- * Takes an installation off the network, and removes its queues, which hold nothing but reminders of what the database
- * says. With `data` everything goes, the Worker with its objects first, so that nothing writes any more.
+ * Takes an installation off the network and removes its queues, which hold only reminders of work that the
+ * database lists. With `data` everything is removed; the Worker with its objects first, so that nothing
+ * writes any more.
  */
 export async function down(
   installation: Installation,
   { api, data, progress }: { api: CloudflareApi; data: boolean; progress: Progress },
 ): Promise<void> {
   const { folder, config } = installation;
-  progress.show(`Looking at what there is of ${config.name}`);
+  progress.show(`Looking up the resources of ${config.name}`);
   const found = await findResources(api, config);
   const hasWorker = (await listSecrets(api, config.name)) !== undefined;
   if (hasWorker && data) {
@@ -40,11 +41,11 @@ export async function down(
     progress.line(`Removed ${what}.`);
   }
   progress.end();
-  // The next `up` deploys again, and begins with a workspace and a key of its own when nothing is left.
+  // The next `up` deploys again. When all data is gone, it also creates a new first workspace and key.
   if (data) rmSync(folder, { recursive: true, force: true });
 }
 
-/** The Worker stays, because its objects hold the threads and the traces; nothing calls it any more. */
+/** Keeps the Worker, because its objects hold the threads and the traces, but disables everything that calls it. */
 async function takeOffline(
   installation: Installation,
   { api, found, progress }: { api: CloudflareApi; found: Found[]; progress: Progress },
@@ -56,7 +57,7 @@ async function takeOffline(
     return;
   }
   progress.show(`Taking ${config.name} off the network`);
-  // The next `up` has to deploy again, also when this ends before it is done.
+  // The next `up` has to deploy again, even if this process ends before it is done.
   remember(folder, { deployed: "" });
   writeConfig(installation, { databaseId, online: false });
   const env = { CLOUDFLARE_ACCOUNT_ID: api.accountId };

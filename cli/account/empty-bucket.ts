@@ -3,14 +3,15 @@ import { CliError } from "../cli-error.ts";
 import type { CloudflareApi } from "./cloudflare-api.ts";
 import { jurisdictionHeader, type Resource } from "./resources.ts";
 
-/** As many as one request may list, and one may remove. */
+/** Maximum objects that one request can list or remove. */
 const AT_ONCE = 1_000;
 
 const objectList = z.array(z.looseObject({ key: z.string() }));
 
 /**
- * Removes all objects of a bucket, which Cloudflare does not remove before. Each round begins at the bucket's first object, so
- * that it can be ended at any place and repeated. `onRemoved` is told how many are gone.
+ * Removes all objects of a bucket, because Cloudflare only removes empty buckets. Each round starts at the
+ * bucket's first object, so the removal can be interrupted at any point and repeated. `onRemoved` is called
+ * with the total number of objects removed so far.
  */
 export async function emptyBucket(
   api: CloudflareApi,
@@ -26,7 +27,7 @@ export async function emptyBucket(
     );
     const keys = listed.map(({ key }) => key);
     if (keys.length === 0) return;
-    // A rule that locks objects keeps them there, whatever is asked.
+    // An object lock rule keeps its objects, whatever the API is asked.
     if (keys[0] === before) {
       throw new CliError(`the bucket ${bucket.name} keeps its object ${before}`);
     }

@@ -12,9 +12,9 @@ import { bundleWorker } from "../platform/worker-bundle.ts";
 import { buildProject } from "../project/build-project.ts";
 import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
 
-/** With what the names of all resources in `wrangler.toml` begin. */
+/** The prefix of the names of all resources in `wrangler.toml`. */
 const NAME = "threadworks";
-/** Settings of a project's own for its installation, beside its `langgraph.json`. */
+/** A project's own settings for its installation, in a file beside its `langgraph.json`. */
 const OVERRIDES = "threadworks.cloudflare.json";
 
 const wranglerConfig = z.looseObject({
@@ -34,19 +34,22 @@ export type InstallationConfig = z.infer<typeof wranglerConfig> & { name: string
 
 /** One installation of the platform in an account. */
 export type Installation = {
-  /** One of two; an installation on its own when absent. */
+  /** The region, when this is one of two regional installations; undefined for a single installation. */
   region: Region | undefined;
-  /** Its folder beside the project: what was generated for it, and what `up` remembers. */
+  /** The folder beside the project that holds the installation's generated files and the state of `up`. */
   folder: string;
   config: InstallationConfig;
 };
 
-/** Where an installation of a project has its generated files. */
+/** Returns the folder of an installation's generated files. */
 export function installationFolder(region: Region | undefined, project?: string): string {
   return join(homeOf(project), "cloudflare", region ?? "single");
 }
 
-/** What `wrangler.toml` says of an installation, under the names that `name` makes of its resources. */
+/**
+ * Reads an installation from `wrangler.toml`, with the names of its resources replaced by names that begin
+ * with `name`.
+ */
 export function readInstallation(options: {
   project: string;
   region: Region | undefined;
@@ -85,7 +88,7 @@ function readOverrides(project: string): { vars?: Record<string, unknown> } {
   }
 }
 
-/** Writes the Worker with the project's graphs, its console and its templates to where wrangler uploads it from. */
+/** Writes the Worker with the project's graphs, its console and its templates to the folder that wrangler uploads. */
 export async function writeWorker(
   { folder }: Installation,
   project: string,
@@ -119,7 +122,10 @@ export async function writeWorker(
   return { warnings: built.warnings, env: built.env };
 }
 
-/** Writes the configuration that wrangler reads. Without `online` nothing reaches the Worker, and nothing calls it. */
+/**
+ * Writes the configuration that wrangler reads. Without `online` the Worker has no routes, queues or cron
+ * triggers.
+ */
 export function writeConfig(
   { folder, config }: Installation,
   { databaseId, online }: { databaseId: string; online: boolean },

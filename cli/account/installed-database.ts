@@ -12,7 +12,7 @@ const written = z.object({
   d1_databases: z.array(z.looseObject({ database_id: z.string() })).min(1),
 });
 
-/** The database of an installation in an account, by Cloudflare's API. */
+/** Returns the database of an installation in an account, accessed through Cloudflare's API. */
 export function installedDatabase(
   api: CloudflareApi,
   options: { databaseId: string; region: Region | undefined; billing: Database | undefined },
@@ -29,7 +29,10 @@ export function installedDatabase(
   };
 }
 
-/** The same for other commands than `up`: what it wrote beside the project of this folder says which database that is. */
+/**
+ * Returns the database of an existing installation for commands other than `up`. Its id comes from the
+ * configuration that `up` wrote beside the project in the current folder.
+ */
 export async function openInstalledDatabase(env: string | undefined): Promise<Database> {
   const region = env === "us" || env === "eu" ? env : undefined;
   const folder = installationFolder(region);

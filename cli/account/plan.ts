@@ -3,7 +3,7 @@ import type { Installation } from "./installation-config.ts";
 import { findResources } from "./resources.ts";
 import { generateSecrets, listSecrets } from "./secrets.ts";
 
-/** What `up` would do, in sentences, by what the account has now. */
+/** Returns sentences that say what `up` would do, given what the account already has. */
 export async function planOf(
   api: CloudflareApi,
   { config, region }: Installation,

@@ -2,15 +2,15 @@ import { z } from "zod";
 import type { CloudflareApi } from "./cloudflare-api.ts";
 import type { InstallationConfig } from "./installation-config.ts";
 
-/** What an installation stores in or sends by, which has to be there before the Worker is. */
+/** A resource of an installation, which has to exist before the Worker does. */
 export type Resource = {
   kind: "database" | "bucket" | "queue";
   name: string;
-  /** Where its data is to stay, which nobody can change afterwards. */
+  /** The jurisdiction that its data stays in, which cannot be changed afterwards. */
   jurisdiction: string | undefined;
 };
 
-/** `id` is what Cloudflare calls it; undefined when there is none of its name. */
+/** `id` is Cloudflare's id of the resource; undefined when none of this name exists. */
 export type Found = { resource: Resource; id: string | undefined };
 
 const databases = z.array(z.looseObject({ name: z.string(), uuid: z.string() }));
@@ -37,7 +37,7 @@ function resourcesOf(config: InstallationConfig): Resource[] {
   ];
 }
 
-/** Which of an installation's resources the account has. */
+/** Looks up each resource of an installation in the account. */
 export function findResources(api: CloudflareApi, config: InstallationConfig): Promise<Found[]> {
   return Promise.all(
     resourcesOf(config).map(async (resource) => ({ resource, id: await idOf(api, resource) })),
@@ -87,7 +87,7 @@ export async function deleteResource(
   }
 }
 
-/** A queue that a Worker is called for cannot be removed. */
+/** Removes a queue's consumers, because Cloudflare does not remove a queue that has any. */
 async function endDeliveries(api: CloudflareApi, queueId: string): Promise<void> {
   const consumers = consumerList.parse(await api.request("GET", `/queues/${queueId}/consumers`));
   for (const { consumer_id } of consumers) {
@@ -95,7 +95,7 @@ async function endDeliveries(api: CloudflareApi, queueId: string): Promise<void>
   }
 }
 
-/** Where Cloudflare looks for a bucket. */
+/** Returns the header by which Cloudflare finds a bucket in its jurisdiction. */
 export function jurisdictionHeader({ jurisdiction }: Resource): Record<string, string> {
   return jurisdiction === undefined ? {} : { "cf-r2-jurisdiction": jurisdiction };
 }

@@ -5,7 +5,7 @@ import type { CloudflareApi } from "./cloudflare-api.ts";
 const KEY_BYTES = 32;
 const secretList = z.array(z.looseObject({ name: z.string() }));
 
-/** The names of a Worker's secrets; undefined when there is no such Worker. */
+/** Returns the names of a Worker's secrets; undefined when there is no such Worker. */
 export async function listSecrets(
   api: CloudflareApi,
   worker: string,
@@ -26,7 +26,10 @@ export async function setSecrets(
   }
 }
 
-/** Those without which the platform does not work; an installation keeps what it has of them. */
+/**
+ * Generates the secrets without which the platform does not work. An installation keeps those that it already
+ * has.
+ */
 export function generateSecrets(): Record<string, string> {
   return { SIGNING_SECRET: newSecret(), ENCRYPTION_KEYS: `1:${newSecret()}` };
 }

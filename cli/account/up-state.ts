@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { z } from "zod";
 import { makePrivateFolder } from "../platform/private-folder.ts";
 
-/** What `up` remembers of an installation, so that a repeated one goes on where another was ended. */
+/** The state that `up` keeps of an installation, so that a repeated `up` continues where an earlier one stopped. */
 const upState = z.object({
-  /** The first workspace and its key: chosen before they are stored there, so that a second try stores the same. */
+  /**
+   * The first workspace and its key. They are saved here before they are stored in the database, so that a
+   * retry stores the same ones.
+   */
   workspaceId: z.string().optional(),
   apiKey: z.string().optional(),
   url: z.string().optional(),
-  /** Digests of what was deployed, and of the variables of its graphs. */
+  /** Digests of the deployed files, and of the graphs' variables. */
   deployed: z.string().optional(),
   projectEnv: z.string().optional(),
 });
@@ -20,7 +23,7 @@ export function readUpState(folder: string): UpState {
   return existsSync(file) ? upState.parse(JSON.parse(readFileSync(file, "utf8"))) : {};
 }
 
-/** Adds to what is remembered. */
+/** Merges a change into the saved state and returns the result. */
 export function remember(folder: string, change: UpState): UpState {
   const state = { ...readUpState(folder), ...change };
   const file = join(folder, "up.json");

@@ -25,11 +25,11 @@ const READY_REQUEST_MS = 10_000;
 export type UpOptions = {
   api: CloudflareApi;
   project: string;
-  /** Where the platform answers, when that is not the address that the deployment has. */
+  /** The platform's address, when it differs from the one that the deployment gets. */
   url: string | undefined;
-  /** Secrets beside those that each installation makes for itself. */
+  /** Secrets besides those that each installation generates for itself. */
   shared: Record<string, string>;
-  /** The database that has the plans, of an installation that has none itself. */
+  /** The database that stores the plans, when the installation does not store them itself. */
   billing: Database | undefined;
   progress: Progress;
 };
@@ -37,13 +37,13 @@ export type UpOptions = {
 export type Running = { url: string; apiKey: string | undefined; database: Database };
 
 /**
- * Makes an installation in the account whose credentials wrangler has, or whatever it lacks: each step looks at what is
- * there first, so that it can be repeated after any end of another.
+ * Creates an installation in the account whose credentials wrangler has, or whatever is missing of it. Each
+ * step first checks what exists, so that `up` can be repeated after it was interrupted at any point.
  */
 export async function up(installation: Installation, options: UpOptions): Promise<Running> {
   const { folder, config, region } = installation;
   const { api, progress, project } = options;
-  progress.show(`Looking at what there is of ${config.name}`);
+  progress.show(`Looking up the resources of ${config.name}`);
   for (const { resource, id } of await findResources(api, config)) {
     if (id !== undefined) continue;
     progress.show(`Making the ${resource.kind} ${resource.name}`);
@@ -70,7 +70,7 @@ export async function up(installation: Installation, options: UpOptions): Promis
   const apiKey = await firstKey(installation, database);
   const url = options.url ?? readUpState(folder).url;
   if (url === undefined) {
-    throw new CliError("wrangler told no address of the Worker: name it with --url");
+    throw new CliError("wrangler reported no address for the Worker: give it with --url");
   }
   progress.show(`Waiting for ${url}`);
   await untilReady(url);
@@ -78,7 +78,7 @@ export async function up(installation: Installation, options: UpOptions): Promis
   return { url, apiKey, database };
 }
 
-/** Has wrangler apply the migrations that the database lacks, in their order. */
+/** Lets wrangler apply the migrations that the database lacks, in their order. */
 async function migrate(
   { folder }: Installation,
   options: { api: CloudflareApi; database: Database; progress: Progress },
@@ -100,7 +100,7 @@ async function appliedTo(database: Database): Promise<ReadonlySet<unknown>> {
   return new Set(rows.map((row) => row["name"]));
 }
 
-/** Uploads the Worker, unless the one that is there is the same. */
+/** Uploads the Worker, unless the same one is already deployed. */
 async function deploy(
   { folder, config }: Installation,
   { exists, api, progress }: { exists: boolean; api: CloudflareApi; progress: Progress },
@@ -125,7 +125,7 @@ async function deploy(
   progress.line(`Deployed ${config.name}.`);
 }
 
-/** The last address that wrangler wrote of a deployment. */
+/** Returns the last address that wrangler reported for a deployment. */
 function addressIn(output: string): string | undefined {
   const lines = output.split("\n").filter((line) => line !== "");
   const targets = lines.flatMap((line) => {
@@ -136,7 +136,7 @@ function addressIn(output: string): string | undefined {
   return address === undefined || /^https?:/.test(address) ? address : `https://${address}`;
 }
 
-/** Sets what is missing; what an installation has it keeps, because sealed data is of no use without it. */
+/** Sets the missing secrets. Existing ones are kept, because data sealed with them could not be read without them. */
 async function completeSecrets(
   installation: Installation,
   options: {
@@ -160,7 +160,7 @@ async function completeSecrets(
   if (isNew) remember(folder, { projectEnv: digest });
 }
 
-/** Undefined where another machine has made it: nobody can read a key that is stored. */
+/** Returns undefined when another machine has created the first key: only its hash is stored. */
 async function firstKey(
   { folder, region }: Installation,
   database: Database,

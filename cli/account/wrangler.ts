@@ -7,14 +7,14 @@ import { CliError } from "../cli-error.ts";
 
 const TIMEOUT_MS = 10 * 60_000;
 
-/** Before this one, wrangler's own starter refuses to begin, though what it starts works. */
+/** Before this major version of Node, wrangler's starter refuses to run, although wrangler itself works. */
 const STARTER_MAJOR = 22;
 
 export type WranglerResult = { code: number | null; stdout: string; stderr: string };
 
 const require = createRequire(import.meta.url);
 
-/** Runs wrangler in a folder with the configuration there, without asking anybody. */
+/** Runs wrangler non-interactively in a folder, with the configuration there. */
 export async function runWrangler(
   args: string[],
   options: { cwd: string; env?: Record<string, string>; input?: string },
@@ -28,14 +28,14 @@ export async function runWrangler(
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  // It may end before it has read everything; how it ended is told below.
+  // Wrangler may exit before it has read all of its input; its exit code is returned below.
   child.stdin.on("error", () => {});
   child.stdin.end(options.input ?? "");
   await once(child, "close");
   return { code: child.exitCode, ...output };
 }
 
-/** The same; throws a `CliError` with wrangler's reason when it fails. */
+/** Runs wrangler and returns its standard output. Throws a `CliError` with wrangler's reason when it fails. */
 export async function wrangler(
   args: string[],
   options: { cwd: string; env?: Record<string, string>; input?: string },
@@ -45,7 +45,7 @@ export async function wrangler(
   throw new CliError(`wrangler ${args.slice(0, 3).join(" ")} failed: ${reasonOf(result)}`);
 }
 
-/** What wrangler says went wrong, in one line. */
+/** Returns wrangler's error message, in one line. */
 export function reasonOf({ code, stdout, stderr }: WranglerResult): string {
   const lines = stripVTControlCharacters(`${stderr}\n${stdout}`)
     .split("\n")

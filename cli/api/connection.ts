@@ -1,7 +1,7 @@
 import { CliError } from "../cli-error.ts";
 import { START_COMMAND } from "../installation.ts";
 
-/** Environment variables, the ones that win first. */
+/** Environment variables by name. */
 type Variables = Record<string, string | undefined>;
 
 const URL_VARIABLES = ["THREADWORKS_URL", "LANGGRAPH_HOST_URL"] as const;
@@ -10,11 +10,11 @@ const KEY_VARIABLES = ["LANGGRAPH_HOST_API_KEY", "LANGSMITH_API_KEY", "LANGCHAIN
 const TENANT_VARIABLE = "LANGSMITH_TENANT_ID";
 const LOOPBACK_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** The platform of this machine, and the key that it was started with. */
+/** The platform that runs on this machine, and the key that it was started with. */
 export type LocalPlatform = { url: string; apiKey: string | undefined };
 
 export type Connection = {
-  /** Without a slash at its end. */
+  /** The URL of the platform, without a trailing slash. */
   url: string;
   apiKey: string;
   keySource: string;
@@ -22,9 +22,9 @@ export type Connection = {
 };
 
 /**
- * Decides which platform a command asks, and with which key. Options win over variables, and they over
- * the platform that runs on this machine. That one gets its own key before any of the variables that
- * other services share. Throws a `CliError` that says what is missing.
+ * Decides which platform a command uses, and with which key. Options take precedence over variables, and
+ * variables over the platform that runs on this machine. For that platform, its own key takes precedence over
+ * the variables that other services use, too. Throws a `CliError` that says what is missing.
  */
 export function chooseConnection(
   options: { hostUrl?: string | undefined; apiKey?: string | undefined },

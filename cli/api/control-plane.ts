@@ -36,7 +36,10 @@ export type DeploymentChange = {
   secrets: Secret[];
 };
 
-/** What the commands ask of a platform's control plane. Every method throws a `CliError`. */
+/**
+ * A client of a platform's control plane, with the operations that the commands need. Every method throws a
+ * `CliError`.
+ */
 export class ControlPlane {
   readonly #http: HttpClient;
 
@@ -48,7 +51,7 @@ export class ControlPlane {
     return this.#http.url;
   }
 
-  /** A place for a tarball, before there is a deployment that it is of. */
+  /** Requests a place to upload a tarball to, which does not belong to a deployment yet. */
   async createUpload(): Promise<UploadTarget> {
     return this.#ask({ method: "POST", path: "/v2/deployments/upload-url" }, uploadTarget);
   }
@@ -69,7 +72,7 @@ export class ControlPlane {
     return this.#ask({ method: "GET", path: deploymentPath(id) }, deployment);
   }
 
-  /** Undefined when there is none, or none any more. */
+  /** Returns undefined when the deployment does not exist, or no longer exists. */
   async findDeployment(id: string): Promise<Deployment | undefined> {
     try {
       return await this.getDeployment(id);
@@ -79,7 +82,7 @@ export class ControlPlane {
     }
   }
 
-  /** The one of exactly this name. */
+  /** Returns the deployment with exactly this name. */
   async findDeploymentByName(name: string): Promise<Deployment | undefined> {
     for await (const found of this.listDeployments(name)) {
       if (found.name === name) return found;
@@ -106,12 +109,12 @@ export class ControlPlane {
     await this.#http.request({ method: "DELETE", path: deploymentPath(id), query });
   }
 
-  /** What was logged while a revision was built. */
+  /** Returns a reader of the log of a revision's build. */
   buildLogs(deploymentId: string, revisionId: string): FetchLogs {
     return this.#logs(`${projectPath(deploymentId)}/${revisionPath(revisionId)}/build_logs`);
   }
 
-  /** What was logged while a revision was deployed, or while any of them was. */
+  /** Returns a reader of the log of one revision's deployment, or of those of all revisions. */
   deployLogs(deploymentId: string, revisionId?: string): FetchLogs {
     const revision = revisionId === undefined ? "" : `/${revisionPath(revisionId)}`;
     return this.#logs(`${projectPath(deploymentId)}${revision}/deploy_logs`);
@@ -127,7 +130,7 @@ export class ControlPlane {
     const [issue] = answer.error.issues;
     const place = issue === undefined || issue.path.length === 0 ? "" : ` ${issue.path.join(".")}:`;
     throw new CliError(
-      `${request.method} ${request.path} was answered in a form that this version does not know:${place} ${issue?.message}`,
+      `${request.method} ${request.path} returned a response that this version does not understand:${place} ${issue?.message}`,
     );
   }
 
@@ -148,7 +151,7 @@ function deploymentPath(id: string): string {
   return `/v2/deployments/${encodeURIComponent(id)}`;
 }
 
-/** Logs are where the first version of the API had them. */
+/** Logs are found under the paths of the first version of the API. */
 function projectPath(id: string): string {
   return `/v1/projects/${encodeURIComponent(id)}`;
 }

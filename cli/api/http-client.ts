@@ -5,10 +5,10 @@ import { RequestFailure } from "./request-failure.ts";
 const TIMEOUT_MS = 30_000;
 const RETRIES = 3;
 const FIRST_RETRY_DELAY_MS = 250;
-/** However long a platform with too many requests wants one to wait. */
+/** Maximum time to wait before a retry after a 429, whatever the platform's `Retry-After` says. */
 const MAX_WAIT_MS = 60_000;
 
-/** Failures before a connection stood, so that no server has seen anything of the request. */
+/** Error codes of failures before a connection was established, so that no server has received the request. */
 const CONNECT_FAILURES = new Set([
   "EAI_AGAIN",
   "ECONNREFUSED",
@@ -20,27 +20,27 @@ const CONNECT_FAILURES = new Set([
 
 export type HttpRequest = {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the client's URL, or a whole URL. */
+  /** A path below the client's URL. */
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
   /** Sent as JSON. */
   json?: unknown;
-  /** Changes nothing, so that it may be sent again when its connection breaks. GET is such anyway. */
+  /** The request changes nothing, so it may be sent again when its connection breaks. This is the default for GET. */
   onlyReads?: boolean;
 };
 
 export type HttpClientOptions = {
-  /** Of the platform, without a slash at its end. */
+  /** URL of the platform, without a trailing slash. */
   url: string;
   apiKey: string;
-  /** Where the key comes from, for messages about a key that is refused. */
+  /** The source of the key, for messages about a refused key. */
   keySource: string;
   tenantId?: string | undefined;
   timeoutMs?: number;
   retryDelayMs?: number;
 };
 
-/** Asks one platform with one key. Answers that are not 2xx are a `RequestFailure`. */
+/** Sends requests to one platform with one key. A response other than 2xx throws a `RequestFailure`. */
 export class HttpClient {
   readonly url: string;
   readonly #options: HttpClientOptions;
@@ -50,7 +50,7 @@ export class HttpClient {
     this.#options = options;
   }
 
-  /** The answer's JSON, or undefined when it has no body. */
+  /** Sends a request and returns the JSON of the response, or undefined when it has no body. */
   async request(request: HttpRequest): Promise<unknown> {
     const { apiKey, keySource, tenantId } = this.#options;
     const headers: Record<string, string> = { accept: "application/json", "x-api-key": apiKey };
@@ -71,14 +71,14 @@ export class HttpClient {
     throw failure;
   }
 
-  /** Uploads to an address that carries its own permission: without the key. */
+  /** Uploads to an address that carries its own permission, so the key is not sent. */
   async upload(url: string, bytes: Uint8Array, timeoutMs: number): Promise<void> {
     const headers = { "content-type": "application/gzip" };
-    // A copy on an ArrayBuffer of its own is what `fetch` takes.
+    // `fetch` requires bytes on an ArrayBuffer that is not shared, so this makes a copy.
     const body = new Blob([Uint8Array.from(bytes)]);
     const target = new URL(url, this.url);
     const init = { method: "PUT", headers, body };
-    // What the rest of the address is allows whoever reads it to upload.
+    // The rest of the address is not shown: anyone who reads it could upload.
     const shown = `${target.origin}/...`;
     const { response, text } = await this.#send(target, init, { shown, timeoutMs });
     if (!response.ok) throw new RequestFailure({ method: "PUT", path: shown }, response, text);
@@ -113,7 +113,7 @@ export class HttpClient {
   }
 }
 
-/** What `Retry-After` says in seconds, where it does. */
+/** Returns the milliseconds that `Retry-After` asks for, when it is given in seconds. */
 function waitOf({ headers }: Response): number | undefined {
   const text = headers.get("retry-after") ?? "";
   return /^\d+$/.test(text) ? Math.min(Number(text) * 1000, MAX_WAIT_MS) : undefined;
@@ -124,11 +124,14 @@ function parseAnswer(text: string, { method, path }: HttpRequest): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CliError(`${method} ${path} was answered with something else than JSON`);
+    throw new CliError(`${method} ${path} returned a response that is not JSON`);
   }
 }
 
-/** `fetch` hides the system's error in its cause, and one for each address in an `AggregateError`. */
+/**
+ * Returns the underlying errors. `fetch` hides the system's error in its cause, or one for each address in an
+ * `AggregateError`.
+ */
 function networkErrors(error: unknown): { code?: unknown; message: string }[] {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.flatMap(networkErrors);

@@ -15,12 +15,12 @@ export type LogRequest = LogFilter & {
   offset?: string | undefined;
 };
 
-/** Asks one log for a page. */
+/** Requests one page of a log. */
 export type FetchLogs = (request: LogRequest) => Promise<LogPage>;
 
 const PAGE_SIZE = 500;
 
-/** The newest lines that the filter lets through, the oldest of them first. */
+/** Returns the newest lines that match the filter, in chronological order. */
 export async function readNewest(
   fetchLogs: FetchLogs,
   filter: LogFilter,
@@ -38,11 +38,11 @@ export async function readNewest(
   return lines.toReversed();
 }
 
-/** Reads a log that grows: each call gives the lines that came since the one before. */
+/** Reads a log that grows: each call of `next` returns the lines added since the previous call. */
 export class LogFollower {
   readonly #fetchLogs: FetchLogs;
   readonly #filter: LogFilter;
-  /** Ids of the lines of `#since`, which the next request lists again. */
+  /** Ids of the lines with the timestamp `#since`, which the next request returns again. */
   #seen = new Set<string>();
   #since: string | undefined;
 
@@ -52,7 +52,7 @@ export class LogFollower {
     this.#since = filter.start_time;
   }
 
-  /** Goes on after lines that were read already. */
+  /** Marks lines that have been read already; the next call continues after them. */
   skip(lines: readonly LogLine[]): void {
     for (const line of lines) {
       const time = timeOf(line);
@@ -77,7 +77,7 @@ export class LogFollower {
   }
 }
 
-/** ISO 8601 where the line has epoch milliseconds. */
+/** Returns the line's time; as ISO 8601 when the line has milliseconds since the epoch. */
 export function timeOf({ timestamp }: LogLine): string {
   return typeof timestamp === "number" ? new Date(timestamp).toISOString() : timestamp;
 }

@@ -3,11 +3,11 @@ import { CliError } from "../cli-error.ts";
 
 const MAX_DETAIL_CHARS = 2000;
 
-/** A request that was answered with another status than 2xx. */
+/** Thrown for a response with a status other than 2xx. */
 export class RequestFailure extends CliError {
   override name = "RequestFailure";
   readonly status: number;
-  /** What the answer's body says about it. */
+  /** The error message in the response's body. */
   readonly detail: string;
 
   constructor(request: { method: string; path: string }, response: Response, body: string) {
@@ -19,7 +19,7 @@ export class RequestFailure extends CliError {
   }
 }
 
-/** The sentence in a body of one of the forms that errors have, or the body itself. */
+/** Returns the error message when the body has one of the known forms of errors, or else the body itself. */
 function describeBody(body: string): string {
   const text = describeJson(jsonOrUndefined(body)) ?? body.trim();
   return text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)} ...` : text;
@@ -33,7 +33,7 @@ function describeJson(json: unknown): string | undefined {
   return typeof error === "string" ? error : undefined;
 }
 
-/** One entry of `HTTPValidationError`. */
+/** Formats one entry of an `HTTPValidationError`. */
 function describeProblem(problem: unknown): string {
   const { loc, msg } = (problem ?? {}) as { loc?: unknown; msg?: unknown };
   if (typeof msg !== "string") return JSON.stringify(problem);

@@ -3,7 +3,7 @@ import { CliError } from "../cli-error.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import type { Deployment } from "./schemas.ts";
 
-/** The deployment of this id or this name. Throws a `CliError` when there is none. */
+/** Returns the deployment with this id or name. Throws a `CliError` when there is none. */
 export async function resolveDeployment(api: ControlPlane, idOrName: string): Promise<Deployment> {
   const found = isUuid(idOrName)
     ? await api.findDeployment(idOrName)

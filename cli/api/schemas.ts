@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Of the control plane's answers, what the commands use. The rest is passed on as it came. */
+/** The members of the control plane's responses that the commands use. Other members are passed through unchanged. */
 
 export const deployment = z.looseObject({
   id: z.string().min(1),
@@ -36,7 +36,7 @@ export const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as c
 
 const logLine = z.looseObject({
   id: z.string(),
-  /** Epoch milliseconds, or text that names a time. */
+  /** Milliseconds since the epoch, or a formatted time. */
   timestamp: z.union([z.number(), z.string()]),
   level: z.string().nullish(),
   message: z.string(),

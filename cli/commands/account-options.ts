@@ -8,20 +8,19 @@ import { configPathOf, type ProjectOptions } from "./project-options.ts";
 
 export type AccountOptions = GlobalOptions & ProjectOptions & { name: string; regions: boolean };
 
-/** What `up` and `down` both need to know: which installations of which project. */
+/** Adds the options that `up` and `down` share: the project, and its installations. */
 export function addAccountOptions(command: Command): Command {
   return command
     .argument("[dir]", "the project's folder", undefined)
     .option("-c, --config <file>", "the project's langgraph.json")
-    .option(
-      "--name <name>",
-      "with what the names of everything in the account begin",
-      "threadworks",
-    )
+    .option("--name <name>", "the prefix of all names in the account", "threadworks")
     .option("--regions", "two installations, US and EU, that share nothing but plans", false);
 }
 
-/** The US comes first: the other asks it for plans. */
+/**
+ * Returns the installations in the order in which `up` needs them: the US first, because the EU asks it for
+ * plans.
+ */
 export function installationsOf(
   dir: string | undefined,
   options: AccountOptions,

@@ -12,22 +12,25 @@ import type { GlobalOptions } from "./global-options.ts";
 
 export type ApiOptions = GlobalOptions & { apiKey?: string; hostUrl?: string };
 
-/** The options of every command that asks a platform's API. */
+/** Adds the options of every command that uses a platform's API. */
 export function addApiOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
         "--api-key <key>",
-        "THREADWORKS_API_KEY, LANGGRAPH_HOST_API_KEY, LANGSMITH_API_KEY or LANGCHAIN_API_KEY do, too",
+        "the API key; or set THREADWORKS_API_KEY, LANGGRAPH_HOST_API_KEY, LANGSMITH_API_KEY or LANGCHAIN_API_KEY",
       ),
     )
     .option(
       "--host-url <url>",
-      "the platform; THREADWORKS_URL or LANGGRAPH_HOST_URL do, too (default: the one that runs on this machine)",
+      "the platform's URL; or set THREADWORKS_URL or LANGGRAPH_HOST_URL (default: the platform on this machine)",
     );
 }
 
-/** The platform that the options or the environment name; `settings` are variables of a project, and `project` is its folder. */
+/**
+ * Returns a client of the platform that the options or the environment name. `settings` are variables of a
+ * project, and `project` is its folder.
+ */
 export function openApi(
   options: ApiOptions,
   settings: Record<string, string> = readEnvFile(join(pathFromUser("."), ".env")),

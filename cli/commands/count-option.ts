@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** A whole number above 0, as the parser of an option. */
+/** Parses an option that is a whole number above 0. */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It is not a whole number above 0.");

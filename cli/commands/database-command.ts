@@ -8,13 +8,13 @@ import { pathFromUser, REPO_ROOT } from "../invocation.ts";
 import { formatRows, printJson } from "../terminal/print.ts";
 import type { GlobalOptions } from "./global-options.ts";
 
-/** Lends the database that the options name, and prints what comes of it. */
+/** Opens the database that the options name, and prints the result of `use`. */
 export async function printFromDatabase(
   command: Command,
   use: (database: Database) => Promise<SqlRow | SqlRow[]>,
 ): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>();
-  // Its modules bring workerd, which takes longer to load than other commands take as a whole.
+  // Loaded on demand: its modules include workerd, which takes longer to load than other commands run.
   const { withDatabase } = await import("../database/open-database.ts");
   const result = await withDatabase(REPO_ROOT, databaseTarget(options), use);
   if (options.json === true) printJson(result);
@@ -25,7 +25,7 @@ function databaseTarget({ remote, env, state, billingState }: GlobalOptions): Da
   if (remote === true) {
     if ((state ?? billingState) !== undefined) {
       throw new CliError(
-        "--state and --billing-state are of local platforms, and exclude --remote",
+        "--state and --billing-state are for local platforms: they cannot be combined with --remote",
       );
     }
     return { kind: "remote", env };

@@ -21,10 +21,10 @@ const TIMEOUT_MS = 1_800_000;
 export function addDelete(program: Command): void {
   addApiOptions(program.command("delete <deployment>"))
     .description("delete the deployment with this id or name, with its threads and secrets")
-    .option("--force", "do not ask")
-    .option("--no-input", "do not ask, either")
-    .option("--delete-tracing-project", "its traces, too")
-    .option("--no-wait", "do not wait until everything of it is gone")
+    .option("--force", "do not ask for confirmation")
+    .option("--no-input", "do not ask for confirmation, as with --force")
+    .option("--delete-tracing-project", "delete its traces, too")
+    .option("--no-wait", "do not wait until everything is deleted")
     .action((idOrName: string, _options, command: Command) =>
       deleteDeployment(idOrName, command.optsWithGlobals()),
     );
@@ -49,7 +49,8 @@ async function deleteDeployment(idOrName: string, options: DeleteOptions): Promi
 }
 
 async function confirm(what: string): Promise<void> {
-  if (!canAsk()) throw new CliError(`nobody can be asked here: delete ${what} with --force`);
+  if (!canAsk())
+    throw new CliError(`there is no terminal to ask for confirmation: delete ${what} with --force`);
   const answer = await ask(`Delete ${what}, with its threads and secrets? [y/N] `);
   if (!/^y(?:es)?$/i.test(answer)) throw new CliError("nothing was deleted");
 }
@@ -58,7 +59,9 @@ async function untilGone(api: ControlPlane, id: string): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS;
   while ((await api.findDeployment(id)) !== undefined) {
     if (performance.now() > deadline) {
-      throw new CliError(`deployment ${id} is still being deleted; that goes on by itself`);
+      throw new CliError(
+        `deployment ${id} is still being deleted; the deletion continues by itself`,
+      );
     }
     await sleep(POLL_MS);
   }

@@ -32,10 +32,13 @@ const LAST_LOG_LINES = 30;
 export function addDeploy(program: Command): void {
   addApiOptions(addProjectOptions(program.command("deploy")))
     .description("build a project, upload it, and roll it out")
-    .option("--name <name>", `the deployment; ${NAME_VARIABLE} does, too (default: the folder's)`)
+    .option(
+      "--name <name>",
+      `the name of the deployment, or set ${NAME_VARIABLE} (default: the folder's)`,
+    )
     .option("--deployment-id <id>", "an existing deployment, in place of a name")
     .addOption(
-      new Option("--deployment-type <type>", "of a new deployment")
+      new Option("--deployment-type <type>", "the type of a new deployment")
         .choices(["dev", "prod"])
         .default("dev"),
     )
@@ -65,7 +68,7 @@ async function deploy(dir: string | undefined, options: DeployOptions): Promise<
   const left = providerKeys(project).filter(({ where }) => where === "shell");
   for (const { variable } of left) {
     progress.line(
-      `Not sent: ${variable}, which is set in this shell and not in "env" of langgraph.json. "env": ["${variable}"] has it sent.`,
+      `Not sent: ${variable}, which is set in this shell and not in "env" of langgraph.json. To send it, set "env": ["${variable}"] there.`,
     );
   }
 
@@ -104,7 +107,7 @@ async function waitFor(
   const startedAt = performance.now();
   const leave = (): void => {
     progress.end();
-    progress.line(`Revision ${rollout.revisionId} goes on without this command.`);
+    progress.line(`The rollout of revision ${rollout.revisionId} continues without this command.`);
     process.exit(130);
   };
   process.once("SIGINT", leave);

@@ -20,7 +20,7 @@ async function dev(dir: string | undefined, options: DevOptions): Promise<void> 
   }
   const { state, langgraph: langGraph } = options;
   const configPath = configPathOf(dir, options);
-  // Its modules bring the whole server, which other commands do without.
+  // Loaded on demand: its modules include the whole server, which other commands do not need.
   const { start } = await import("../start.ts");
   await start(startOptions(options, { configPath, state, watch: true, langGraph }));
 }

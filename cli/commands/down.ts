@@ -10,7 +10,7 @@ export function addDown(program: Command): void {
   addAccountOptions(program.command("down"))
     .description("take a platform that up made off the network")
     .option("--with-data", "remove everything, with threads, traces and keys, for good", false)
-    .option("--yes", "do not ask", false)
+    .option("--yes", "do not ask for confirmation", false)
     .action((dir: string | undefined, _options, command: Command) =>
       runDown(dir, command.optsWithGlobals()),
     );
@@ -38,14 +38,15 @@ async function runDown(dir: string | undefined, options: DownOptions): Promise<v
   }
 }
 
-/** `buckets` are those that are emptied and removed; undefined when all data stays. */
+/** Asks for confirmation. `buckets` are emptied and removed; undefined when all data stays. */
 async function confirm(name: string, buckets: string[] | undefined): Promise<void> {
-  if (!canAsk()) throw new CliError("nobody is there to ask: say --yes");
+  if (!canAsk())
+    throw new CliError("there is no terminal to ask for confirmation: confirm with --yes");
   const what =
     buckets === undefined
       ? `This takes ${name} off the network; its data stays.`
       : `This removes ${name} with all threads, traces and keys and all that is in the buckets ${buckets.join(", ")}, for good.`;
-  if ((await ask(`${what} Type ${name} to go on: `)) !== name) {
+  if ((await ask(`${what} Type ${name} to continue: `)) !== name) {
     throw new CliError("nothing was changed");
   }
 }

@@ -8,11 +8,14 @@ export type GlobalOptions = {
   json?: boolean;
 };
 
-/** Options that may stand before or after the command's name. */
+/** Adds the options that may stand before or after the command's name. */
 export function addGlobalOptions(program: Command): Command {
   return program
     .option("--state <folder>", "a local platform's state (default: .threadworks/state)")
-    .option("--billing-state <folder>", "that of the US region's platform, which has the plans")
+    .option(
+      "--billing-state <folder>",
+      "the state of the US region's platform, which stores the plans",
+    )
     .option("--remote", "workspace, key: the deployed platform, with wrangler's credentials")
     .addOption(
       new Option("--env <region>", "workspace, key: the deployed region").choices(["us", "eu"]),

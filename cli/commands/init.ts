@@ -9,7 +9,10 @@ export function addInit(program: Command): void {
   describeInit(program.command("init"));
 }
 
-/** Makes a command write a new project: `threadworks init`, or the program behind `npm init threadworks`. */
+/**
+ * Makes a command write a new project. Used for `threadworks init` and for the program behind `npm init
+ * threadworks`.
+ */
 export function describeInit(command: Command): Command {
   return command
     .argument("[dir]", "the new project's folder", ".")
@@ -29,7 +32,7 @@ function init(dir: string, options: GlobalOptions): void {
     ...(there === "" ? [] : [`cd ${there}`]),
     "npm install",
     "npx threadworks dev      # serves the agent, with its console and traces",
-    "npm test                 # asks the agent on a platform of the test's own",
+    "npm test                 # runs the agent on a platform that the test starts",
   ];
   console.log(
     `Wrote ${files.join(", ")} to ${folder}.\n\n${steps.map((step) => `  ${step}`).join("\n")}`,

@@ -6,7 +6,7 @@ export function addKey(program: Command): void {
   const key = program.command("key").description("create, list and revoke API keys");
   key
     .command("create")
-    .description("make a key and print it, this once")
+    .description("create a key and print it; it cannot be shown again")
     .option("--workspace <id>", "its workspace; needed when there are several")
     .option("--name <name>", "what the key is for", "")
     .action((options: { workspace?: string; name: string }, command: Command) =>

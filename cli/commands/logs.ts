@@ -48,13 +48,16 @@ export function addLogs(program: Command): void {
         .choices(LOG_TYPES)
         .default("deploy"),
     )
-    .option("--revision <id>", "of one revision; the latest where the type is build")
+    .option(
+      "--revision <id>",
+      "only the log of this revision (default with --type build: the latest)",
+    )
     .option("--level <level>", `at least this: ${LOG_LEVELS.join(", ")}`, parseLevel)
     .option("-q, --query <text>", "only lines that contain it")
-    .option("--limit <number>", "the newest lines, at most so many", parseCount, DEFAULT_LIMIT)
+    .option("--limit <number>", "the number of newest lines to print", parseCount, DEFAULT_LIMIT)
     .option("--since <time>", "from a time on: ISO 8601, or 10m for ten minutes ago", parseTime)
     .option("--until <time>", "before a time", parseTime)
-    .option("-f, --follow", "go on with the lines that come")
+    .option("-f, --follow", "keep printing new lines")
     .action((idOrName: string | undefined, _options, command: Command) =>
       printLogs(idOrName, command.optsWithGlobals()),
     );
@@ -62,14 +65,14 @@ export function addLogs(program: Command): void {
 
 async function printLogs(idOrName: string | undefined, options: LogsOptions): Promise<void> {
   if (options.follow === true && options.until !== undefined) {
-    throw new CliError("--follow goes on after --until: give one of them");
+    throw new CliError("--follow and --until cannot be combined: give one of them");
   }
   const settings = readEnvFile(join(pathFromUser("."), ".env"));
   const api = openApi(options, settings);
   const deployment = await resolveDeployment(api, deploymentOf(idOrName, options, settings));
   const fetchLogs = chooseLog(api, deployment, options);
   const filter: LogFilter = {
-    // The path of the API says it for the other types.
+    // For the other types the path of the request selects the log.
     kind: options.type === "server" ? options.type : undefined,
     level: options.level,
     query: options.query,
@@ -81,7 +84,7 @@ async function printLogs(idOrName: string | undefined, options: LogsOptions): Pr
   const lines = await readNewest(fetchLogs, filter, options.limit);
   for (const line of lines) print(line);
   if (options.follow !== true) {
-    if (lines.length === 0) console.error("There are no such lines.");
+    if (lines.length === 0) console.error("No lines of the log match.");
     return;
   }
   const follower = new LogFollower(fetchLogs, filter);
@@ -98,7 +101,8 @@ function deploymentOf(
   settings: Record<string, string>,
 ): string {
   const [given, ...others] = [argument, name, deploymentId].filter((text) => text !== undefined);
-  if (others.length > 0) throw new CliError("name the deployment once");
+  if (others.length > 0)
+    throw new CliError("name the deployment only once: by the argument, --name or --deployment-id");
   const chosen = given ?? process.env[NAME_VARIABLE] ?? settings[NAME_VARIABLE];
   if (chosen !== undefined && chosen !== "") return chosen;
   throw new CliError(`which deployment? Give its id or name, or set ${NAME_VARIABLE}`);
@@ -128,5 +132,7 @@ function parseLevel(text: string): string {
 function parseTime(text: string): string {
   const time = parseLogTime(text, Date.now());
   if (time !== undefined) return time;
-  throw new InvalidArgumentError("Give 2026-03-08T00:00:00Z, say, or 10m for ten minutes ago.");
+  throw new InvalidArgumentError(
+    "Give a time such as 2026-03-08T00:00:00Z, or 10m for ten minutes ago.",
+  );
 }

@@ -3,7 +3,7 @@ import { PLANS } from "../../src/lib/plan-order.ts";
 import { setWorkspacePlan } from "../database/identity.ts";
 import { printFromDatabase } from "./database-command.ts";
 
-/** `workspace plan <id> <plan>`. */
+/** Adds the command `workspace plan <id> <plan>`. */
 export function addPlan(workspace: Command): void {
   workspace
     .command("plan <id>")

@@ -8,7 +8,7 @@ import { printFromDatabase } from "./database-command.ts";
 
 type EnrolOptions = { workspace: string; privateOnly: boolean; network: string[] };
 
-/** `private-endpoint add|list|remove`. */
+/** Adds the commands `private-endpoint add`, `list` and `remove`. */
 export function addPrivateEndpoints(program: Command): void {
   const endpoint = program
     .command("private-endpoint")
@@ -18,7 +18,12 @@ export function addPrivateEndpoints(program: Command): void {
     .description("enrol a workspace, or change how it is enrolled")
     .requiredOption("--workspace <id>", "a workspace of the plan enterprise")
     .option("--private-only", "refuse it on the public hosts", false)
-    .option("--network <range>", "serve it to these addresses only; as often as needed", add, [])
+    .option(
+      "--network <range>",
+      "serve it to this range of addresses only; may be repeated",
+      add,
+      [],
+    )
     .action((options: EnrolOptions, command: Command) =>
       printFromDatabase(command, (database) =>
         addPrivateEndpoint(database, options.workspace, {

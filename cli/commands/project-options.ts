@@ -5,7 +5,7 @@ import { pathFromUser } from "../invocation.ts";
 
 export type ProjectOptions = GraphsOptions;
 
-/** The other way to name a project than its folder. */
+/** Adds the options that name a project, by its folder or by its `langgraph.json`. */
 export function addProjectOptions(command: Command): Command {
   return addLangGraphOption(
     command
@@ -14,7 +14,7 @@ export function addProjectOptions(command: Command): Command {
   );
 }
 
-/** The project that is named, or that of the current folder. */
+/** Returns the path of the given project, or of the current folder. */
 export function configPathOf(dir: string | undefined, { config }: ProjectOptions): string {
   if (dir !== undefined && config !== undefined) {
     throw new CliError("name the project by its folder or by --config, not by both");

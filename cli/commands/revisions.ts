@@ -12,8 +12,8 @@ const DEFAULT_LIMIT = 10;
 export function addRevisions(program: Command): void {
   const revisions = program.command("revisions").description("list a deployment's revisions");
   addApiOptions(revisions.command("list <deployment>"))
-    .description("of the deployment with this id or name, the newest first")
-    .option("--limit <number>", "at most so many", parseCount, DEFAULT_LIMIT)
+    .description("list the revisions of the deployment with this id or name, the newest first")
+    .option("--limit <number>", "the maximum number of revisions", parseCount, DEFAULT_LIMIT)
     .action((idOrName: string, _options, command: Command) =>
       listRevisions(idOrName, command.optsWithGlobals()),
     );

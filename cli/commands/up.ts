@@ -20,7 +20,7 @@ export function addUp(program: Command): void {
 
 async function runUp(dir: string | undefined, options: UpOptions): Promise<void> {
   const { project, installations } = installationsOf(dir, options);
-  // Its modules bring the bundlers, which other commands do without.
+  // Loaded on demand: its modules include the bundlers, which other commands do not need.
   const [{ up }, { planOf }, { listSecrets, newSecret }, { openAccount }] = await Promise.all([
     import("../account/up.ts"),
     import("../account/plan.ts"),
@@ -31,7 +31,7 @@ async function runUp(dir: string | undefined, options: UpOptions): Promise<void>
   const progress = new Progress();
   if (options.dryRun) {
     for (const installation of installations) {
-      progress.show(`Looking at what there is of ${installation.config.name}`);
+      progress.show(`Looking up the resources of ${installation.config.name}`);
       const lines = await planOf(api, installation);
       progress.end();
       for (const line of lines) console.log(line);
@@ -72,6 +72,7 @@ async function runUp(dir: string | undefined, options: UpOptions): Promise<void>
 
 function resultText(name: string, url: string, apiKey: string | undefined): string {
   const key =
-    apiKey ?? "made by an earlier up, elsewhere: npx threadworks key create --remote makes another";
+    apiKey ??
+    "created by an earlier up on another machine; npx threadworks key create --remote creates another";
   return `${name}\n  platform  ${url}\n  console   ${url}/console\n  API key   ${key}`;
 }

@@ -7,7 +7,7 @@ import { unlessUnchanged } from "../platform/build-record.ts";
 import { writeWhole } from "../platform/write-whole.ts";
 import { isInstalled } from "../project/workerd-build.ts";
 
-/** Where wrangler.toml and the local server look for it. */
+/** The folder in which wrangler.toml and the local server look for the console. */
 export const CONSOLE_FOLDER = BUILT?.console ?? join(REPO_ROOT, ".threadworks/console");
 const RECORD = join(REPO_ROOT, ".threadworks/console.json");
 const SOURCES = join(REPO_ROOT, "web");
@@ -16,14 +16,14 @@ const PAGE = "index.html";
 type File = { name: string; content: string | Uint8Array };
 
 /**
- * Builds the console's app, unless what it is made of is unchanged. Returns the files that somebody edits. wrangler's
- * configuration names the folder, so it is there from the beginning on.
+ * Builds the console's app, unless its inputs are unchanged. Returns its source files. The output folder is
+ * created first, because wrangler's configuration names it.
  */
 export async function buildConsole(): Promise<string[]> {
   return (await builtConsole()).inputs;
 }
 
-/** The same; returns the files of installed packages that are in it. */
+/** Builds the console's app as above, and returns the files of installed packages that it contains. */
 export async function consoleModules(): Promise<string[]> {
   return (await builtConsole()).modules;
 }
@@ -46,7 +46,7 @@ async function builtConsole(): Promise<{ inputs: string[]; modules: string[] }> 
 }
 
 async function bundle(): Promise<{ files: File[]; modules: string[] }> {
-  // Loaded only now: nearly every start finds the app built.
+  // Loaded on demand: nearly every start finds the app already built.
   const { build } = await import("vite");
   try {
     const built = await build({ configFile: join(SOURCES, "vite.config.ts") });
@@ -62,7 +62,10 @@ async function bundle(): Promise<{ files: File[]; modules: string[] }> {
   }
 }
 
-/** In this order a server that reads the folder meanwhile finds all that its page asks for. */
+/**
+ * Writes the assets before the page and removes old ones last, so that a server that reads the folder
+ * meanwhile finds everything its page refers to.
+ */
 function writeApp(folder: string, files: File[]): void {
   for (const { name, content } of files) {
     const path = join(folder, name);
@@ -78,7 +81,10 @@ function writeApp(folder: string, files: File[]): void {
   }
 }
 
-/** All files and folders below one: a folder differs when other names are in it. */
+/**
+ * Returns all files and folders below a folder. A folder is included because it changes when names in it are
+ * added or removed.
+ */
 function filesBelow(folder: string): string[] {
   const below = readdirSync(folder, { withFileTypes: true, recursive: true });
   return [folder, ...below.map((entry) => join(entry.parentPath, entry.name))];

@@ -1,10 +1,13 @@
 import type { SqlRunner } from "../../src/db/tools/sql-runner.ts";
 import type { Region } from "../../src/lib/region.ts";
 
-/** What the tools use of a D1 binding; those of Miniflare, of node:sqlite and of `worker-calls.ts` have it. */
+/**
+ * The part of a D1 binding that the tools use; the databases of Miniflare, node:sqlite and `worker-calls.ts`
+ * implement it.
+ */
 export type D1 = {
   prepare: (sql: string) => D1Statement;
-  // A method: each kind of database takes the statements that it has prepared.
+  // Declared as a method: each kind of database only accepts statements that it has prepared itself.
   batch(statements: D1Statement[]): Promise<unknown>;
 };
 
@@ -13,11 +16,11 @@ export type D1Statement = {
   all: () => Promise<{ results: Record<string, unknown>[] }>;
 };
 
-/** A D1 database, on this machine or Cloudflare's. */
+/** A D1 database, either a local one or one at Cloudflare. */
 export type Database = SqlRunner & {
-  /** The region whose it is; the US when absent. */
+  /** The region that the database belongs to; the US when absent. */
   region?: Region;
-  /** That of the US region, which alone has billing rows, where another region's tools can reach it. */
+  /** The US region's database, which alone stores billing rows, when the tools of another region can reach it. */
   billing?: Database;
 };
 

@@ -16,7 +16,7 @@ import { CliError } from "../cli-error.ts";
 import type { Database } from "./database.ts";
 import { ensureLocalPlan, plansOf, storePlan } from "./plans.ts";
 
-/** The workspace and the key of a platform on one's own machine; both stay as they are when they exist. */
+/** Creates the workspace and the key of a local platform, unless they exist. */
 export async function ensureLocalWorkspace(
   database: Database,
   local: { workspaceId: string; apiKey: string },
@@ -24,7 +24,10 @@ export async function ensureLocalWorkspace(
   if (local.workspaceId !== "") await ensureWorkspace(database, { ...local, name: "local" });
 }
 
-/** A workspace that may do everything, with a key of it unless that is empty; what is there stays as it is. */
+/**
+ * Creates a workspace on the highest plan, with a key unless `apiKey` is empty. An existing workspace or key
+ * is kept.
+ */
 export async function ensureWorkspace(
   database: Database,
   { workspaceId, apiKey, name }: { workspaceId: string; apiKey: string; name: string },
@@ -42,13 +45,13 @@ export async function createWorkspace(
 ): Promise<SqlRow> {
   const id = uuid();
   const created_at = Date.now();
-  // First: a plan without a workspace does no harm.
+  // The plan is stored first, because a plan without a workspace does no harm.
   await storePlan(database, id, plan);
   await insertWorkspace(database, { id, name, created_at });
   return { id, name, plan, created_at };
 }
 
-/** The plan of each is null where the region with the plans cannot be reached. */
+/** Lists the workspaces. Their plans are null when the region that stores the plans cannot be reached. */
 export async function listWorkspaces(database: Database): Promise<SqlRow[]> {
   const rows = await listWorkspaceRows(database);
   const plans = await plansOf(database);
@@ -60,7 +63,7 @@ export async function listWorkspaces(database: Database): Promise<SqlRow[]> {
   }));
 }
 
-/** Changes what a workspace of this region has paid for. */
+/** Changes the plan of a workspace of this region. */
 export async function setWorkspacePlan(
   database: Database,
   id: string,
@@ -72,7 +75,7 @@ export async function setWorkspacePlan(
   return { ...workspace, plan };
 }
 
-/** Makes a key; its text is in the answer and nowhere else. */
+/** Creates a key. Its text is returned and stored nowhere. */
 export async function createKey(
   database: Database,
   options: { workspaceId: string | undefined; name: string },
@@ -93,7 +96,10 @@ export async function revokeKey(database: Database, id: string): Promise<SqlRow>
   return revoked;
 }
 
-/** The workspace that is named, or the only one there is. */
+/**
+ * Returns the given workspace, or the only one that exists. Throws a `CliError` when there is none, or no
+ * single one.
+ */
 async function findWorkspace(database: Database, id: string | undefined): Promise<string> {
   const workspaces = await listWorkspaces(database);
   if (id !== undefined) {

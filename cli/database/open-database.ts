@@ -17,14 +17,14 @@ export type DatabaseTarget =
   | {
       kind: "local";
       stateDir: string;
-      /** That of the US region's platform, for what is kept there only. */
+      /** State of the US region's platform, for data that is stored only there. */
       billingStateDir?: string | undefined;
     }
   | { kind: "remote"; env: string | undefined };
 
 /**
- * Lends a database to `use`. A local one may be in use by a running platform: both write to the same
- * SQLite file, in WAL mode, and the platform sees what was written with its next query.
+ * Opens a database for `use`. A running platform may be using the same local database: both write to one
+ * SQLite file in WAL mode, and the platform sees changes with its next query.
  */
 export async function withDatabase<T>(
   repoRoot: string,
@@ -38,7 +38,9 @@ export async function withDatabase<T>(
   const { stateDir, billingStateDir } = target;
   if (billingStateDir === undefined) return withState(repoRoot, stateDir, use);
   if (stateRegion(billingStateDir) !== BILLING_REGION) {
-    throw new CliError(`${billingStateDir} is not of the US region, which has the plans`);
+    throw new CliError(
+      `${billingStateDir} does not belong to the US region, which stores the plans`,
+    );
   }
   return withState(repoRoot, stateDir, (database) =>
     withState(repoRoot, billingStateDir, (billing) => use({ ...database, billing })),

@@ -8,14 +8,14 @@ import type { Region } from "../../src/lib/region.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database } from "./database.ts";
 
-/** The plans of a region's workspaces by their id; null where those cannot be reached from here. */
+/** Returns the plans of a region's workspaces by workspace id; null when the plans cannot be reached from here. */
 export async function plansOf(database: Database): Promise<Map<string, string> | null> {
   const billing = billingOf(database);
   if (billing === null) return null;
   return listBillingPlans(billing, regionOf(database));
 }
 
-/** The lowest plan is the one without a row, so that it can be had everywhere. */
+/** Stores a workspace's plan. The lowest plan needs no row, so it can be set even where plans cannot be reached. */
 export async function storePlan(
   database: Database,
   workspaceId: string,
@@ -32,7 +32,10 @@ export async function storePlan(
   await upsertBillingPlan(billing, { workspaceId, region, plan, now: Date.now() });
 }
 
-/** On one's own machine everything can be tried; in another region than the US, only that one knows. */
+/**
+ * Gives a workspace without a plan the plan enterprise, so that everything can be tried. Does nothing outside
+ * the US region when the plans cannot be reached.
+ */
 export async function ensureLocalPlan(database: Database, workspaceId: string): Promise<void> {
   const billing = billingOf(database);
   if (billing === null) return;

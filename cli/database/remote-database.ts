@@ -10,7 +10,7 @@ const BINDING = "DB";
 const success = z.array(z.object({ results: z.array(z.record(z.string(), z.unknown())) }));
 const failure = z.object({ error: z.object({ text: z.string() }) });
 
-/** The deployed D1 database of a region, through wrangler and its credentials. */
+/** Returns the deployed D1 database of a region, accessed through wrangler with its credentials. */
 export function remoteDatabase(repoRoot: string, env: string | undefined): Database {
   const region = env === "eu" ? "eu" : "us";
   return {
@@ -19,7 +19,8 @@ export function remoteDatabase(repoRoot: string, env: string | undefined): Datab
     run: async (sql, values = []) => {
       const command = inlineValues(sql, values);
       const args = ["d1", "execute", BINDING, "--remote", "--json", "--command", command];
-      // An empty one is the top level of wrangler.toml, which has to be asked for where there are others.
+      // An empty `--env` selects the top level of wrangler.toml, which wrangler requires to be explicit when
+      // environments exist.
       return execute(repoRoot, [...args, "--env", env ?? ""]);
     },
   };
@@ -35,7 +36,7 @@ async function execute(cwd: string, args: string[]): Promise<Record<string, unkn
   throw new CliError(`wrangler d1 execute failed: ${reason}`);
 }
 
-/** wrangler takes no parameters, so each `?` becomes a SQL literal. */
+/** Replaces each `?` by a SQL literal, because wrangler takes no parameters. */
 export function inlineValues(sql: string, values: SqlValue[]): string {
   const left = [...values];
   const inlined = sql.replaceAll("?", () => {

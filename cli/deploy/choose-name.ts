@@ -6,21 +6,25 @@ import type { ProjectConfig } from "../project/langgraph-json.ts";
 import { ask, canAsk } from "../terminal/ask.ts";
 import type { Progress } from "../terminal/progress.ts";
 
-/** Variables of a project that commands use themselves, such as the name of its deployment. */
+/** Returns the variables of a project that commands use themselves, such as the name of its deployment. */
 export function settingsOf(project: ProjectConfig): Record<string, string> {
   const file = settingsFile(project);
   return { ...(file === undefined ? {} : readEnvFile(file)), ...project.env };
 }
 
-/** The `.env` file of a project, there or not; none where `langgraph.json` has the variables itself. */
+/**
+ * Returns the `.env` file of a project, which may not exist yet; undefined when `langgraph.json` has the
+ * variables inline or names a file that does not exist.
+ */
 function settingsFile({ envFile, env, projectDir }: ProjectConfig): string | undefined {
   if (envFile !== undefined) return existsSync(envFile) ? envFile : undefined;
   return Object.keys(env).length > 0 ? undefined : join(projectDir, ".env");
 }
 
 /**
- * The name that was given, or that of an earlier time, or what is typed, or that of the folder.
- * A name that somebody chose is written to the project's `.env`, unless `input` is false.
+ * Returns the deployment's name: the given one, the one used before, the one that the user types, or that of
+ * the folder, in this order. A name that the user chose is written to the project's `.env`, unless `input` is
+ * false.
  */
 export async function chooseName(
   project: ProjectConfig,

@@ -6,22 +6,22 @@ import { buildTarball, CONFIG_IN_TARBALL } from "../project/tarball.ts";
 import type { Progress } from "../terminal/progress.ts";
 import { packSources } from "./pack-sources.ts";
 
-/** An existing deployment, or one that is made when none has the name. */
+/** An existing deployment by id, or a name; a deployment is created when none has the name. */
 export type DeploymentTarget = { deploymentId: string } | { name: string };
 
 export type DeployRequest = {
   configPath: string;
   target: DeploymentTarget;
-  /** Of a new deployment. */
+  /** Deployment type; used only for a new deployment. */
   deploymentType: string;
   secrets: Secret[];
-  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  /** Which LangChain the graphs are built with; the project's own by default. */
   langGraph?: LangGraphChoice | undefined;
-  /** Where the project is built: on this machine, or on the platform, which gets its sources. */
+  /** Where the project is built: on this machine, or on the platform, which then receives its sources. */
   build: "local" | "remote";
 };
 
-/** What is uploaded, and where in it `langgraph.json` is. */
+/** The uploaded archive, and the path of `langgraph.json` in it. */
 type Upload = { bytes: Uint8Array; configPath: string };
 
 export type RequestedRollout = {
@@ -30,7 +30,10 @@ export type RequestedRollout = {
   isNew: boolean;
 };
 
-/** Builds a project, uploads it, and asks for its rollout, which has only begun when this resolves. */
+/**
+ * Builds and uploads a project, and requests its rollout. Resolves when the rollout has begun, not when it
+ * has ended.
+ */
 export async function deployProject(
   api: ControlPlane,
   request: DeployRequest,

@@ -4,7 +4,10 @@ const VALID_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
 export const NAME_VARIABLE = "LANGSMITH_DEPLOYMENT_NAME";
 
-/** The text itself when a platform takes it as a name, else one like it of lower-case letters, digits and hyphens. */
+/**
+ * Returns the text itself when it is a valid deployment name, or else a similar name of lower-case letters,
+ * digits and hyphens.
+ */
 export function deploymentName(text: string): string {
   if (VALID_NAME.test(text)) return text;
   const words = text

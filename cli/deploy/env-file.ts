@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import dotenv from "dotenv";
 
-/** The variables in a `.env` file; none where there is no file. */
+/** Returns the variables in a `.env` file; none when the file does not exist. */
 export function readEnvFile(file: string): Record<string, string> {
   return existsSync(file) ? dotenv.parse(readFileSync(file)) : {};
 }
 
-/** Sets a variable in a `.env` file, which is made when there is none. The value is a plain word. */
+/** Sets a variable in a `.env` file, which is created when it does not exist. The value must not need quoting. */
 export async function setEnvVariable(file: string, name: string, value: string): Promise<void> {
   const text = await readIfExists(file);
   const line = `${name}=${value}`;
@@ -17,7 +17,7 @@ export async function setEnvVariable(file: string, name: string, value: string):
     return;
   }
   const separator = text === "" || text.endsWith("\n") ? "" : "\n";
-  // A file of variables may get secrets later, so a new one is its owner's only.
+  // The file may later contain secrets, so a new one is readable by its owner only.
   await writeFile(file, `${text}${separator}${line}\n`, { mode: 0o600 });
 }
 

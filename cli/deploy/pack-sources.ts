@@ -9,7 +9,10 @@ import { filesBelow } from "../project/project-files.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { pack } from "../project/tarball.ts";
 
-/** Never uploaded, whatever a `.gitignore` says: packages, what Git keeps, and what looks like a secret. */
+/**
+ * Files that are never uploaded, whatever a `.gitignore` says: packages, Git's own files, and names that
+ * suggest secrets.
+ */
 const NEVER = ignore().add([
   "node_modules/",
   ".git/",
@@ -29,13 +32,14 @@ export type PackedSources = {
   /** The folder that was packed. */
   root: string;
   files: number;
-  /** Of `langgraph.json` in there. */
+  /** The path of `langgraph.json` in the archive. */
   configPath: string;
 };
 
 /**
- * Packs the sources of a project for the platform to build: the folder of its lockfile, which may be above its own.
- * Throws a `CliError` where there is no lockfile, and for what is too large.
+ * Packs the sources of a project for the platform to build: the folder with the project's lockfile, which may
+ * be above the project's own. Throws a `CliError` when there is no lockfile, or when the archive is too
+ * large.
  */
 export async function packSources(config: string): Promise<PackedSources> {
   const { configPath, projectDir } = loadProjectConfig(config);
@@ -50,7 +54,7 @@ export async function packSources(config: string): Promise<PackedSources> {
       (size / BYTES_PER_MB).toFixed(1),
     );
     throw new CliError(
-      `the sources below ${root} are too large: ${is} MB compressed, and ${most} MB are the most. Name in .gitignore what is no source, or build here: --build local`,
+      `the sources below ${root} are too large: ${is} MB compressed, and ${most} MB are the most. Exclude files that are not sources with .gitignore, or build on this machine with --build local`,
     );
   }
   const inRoot = relative(root, configPath).split(sep).join("/");

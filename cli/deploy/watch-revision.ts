@@ -23,8 +23,8 @@ const BUILD_HAS_BEGUN = new Set(["BUILDING", "AWAITING_DEPLOY", "DEPLOYING"]);
 type RevisionRef = { deploymentId: string; revisionId: string };
 
 /**
- * Waits until a revision has ended, and shows its status and what is logged meanwhile.
- * Throws a `CliError` when that takes longer than `timeoutMs`.
+ * Waits until a revision has ended, and shows its status and its logs meanwhile. Throws a `CliError` when
+ * that takes longer than `timeoutMs`.
  */
 export async function watchRevision(
   api: ControlPlane,
@@ -44,7 +44,7 @@ export async function watchRevision(
         }
       }
     } catch (error) {
-      // The rollout is what matters, and it goes on.
+      // Reading the logs is optional, and the rollout continues.
       canReadLogs = false;
       progress.warn(`the logs cannot be read: ${describeError(error)}`);
     }
@@ -62,7 +62,7 @@ export async function watchRevision(
     }
     if (performance.now() > deadline) {
       throw new CliError(
-        `revision ${revisionId} is still ${revision.status} after ${timeoutMs / 1000} seconds; it goes on without this command`,
+        `revision ${revisionId} is still ${revision.status} after ${timeoutMs / 1000} seconds; the rollout continues without this command`,
       );
     }
     await sleep(pollMs);

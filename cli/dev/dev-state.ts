@@ -5,15 +5,15 @@ import { makePrivateFolder } from "../platform/private-folder.ts";
 import { withProjectEnv } from "./project-env.ts";
 import { textOrEmpty } from "../../src/lib/json.ts";
 
-/** Where `wrangler dev` keeps its state unless it is told otherwise, below the repository. */
+/** The folder below the repository in which `wrangler dev` keeps its state by default. */
 const DEV_STATE = ".wrangler/state";
-/** Beside the databases, so that it goes when they do. */
+/** Stored beside the databases, so that it is removed together with them. */
 const DONE_FILE = "v3/d1/prepared";
 
 /**
- * Gives the database of `wrangler dev` its tables, and the workspace and key that `.dev.vars` names.
- * Resolves with a sentence about it, or with undefined when all of that was there. A `wrangler dev`
- * that is running already sees the change with its next query.
+ * Creates the tables of the database of `wrangler dev`, and the workspace and key that `.dev.vars` names.
+ * Resolves with a message about it, or with undefined when everything was up to date. A running `wrangler
+ * dev` sees the change with its next query.
  */
 export async function prepareDevState(repoRoot: string): Promise<string | undefined> {
   const stateDir = join(repoRoot, DEV_STATE);
@@ -21,7 +21,7 @@ export async function prepareDevState(repoRoot: string): Promise<string | undefi
   const wanted = digestOfInputs(repoRoot);
   if (existsSync(doneFile) && readFileSync(doneFile, "utf8") === wanted) return undefined;
 
-  // Loaded only now: wrangler's library takes longer than all that comes before.
+  // Loaded on demand: wrangler's library takes longer to load than everything before it takes.
   const [{ withDatabase }, { ensureLocalWorkspace }, { readWorkerConfig }, { keepRegion }] =
     await Promise.all([
       import("../database/open-database.ts"),
@@ -42,7 +42,7 @@ export async function prepareDevState(repoRoot: string): Promise<string | undefi
   return `The local database in ${DEV_STATE} is ready. Its API key is LOCAL_API_KEY in .dev.vars.`;
 }
 
-/** Of all that the result depends on. */
+/** Returns a digest of all inputs of the result. */
 function digestOfInputs(repoRoot: string): string {
   const migrations = readdirSync(join(repoRoot, "migrations")).filter((name) =>
     name.endsWith(".sql"),
@@ -56,7 +56,7 @@ function digestOfInputs(repoRoot: string): string {
   for (const name of files) {
     const file = join(repoRoot, name);
     const content = existsSync(file) ? readFileSync(file, "utf8") : "";
-    // The graphs' variables, in .dev.vars, are no concern of the database.
+    // The graphs' variables in .dev.vars do not affect the database.
     hash.update(JSON.stringify([name, withProjectEnv(content, {})]));
   }
   return hash.digest("hex");

@@ -4,14 +4,14 @@ import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 
-/** Marks the line that is ours: one without it is somebody's own, and stays. */
+/** Marks the line that this module writes. A `PROJECT_ENV` line without it belongs to the user and is kept. */
 const NOTE = "# The env of the project that was built last; wrangler dev keeps it up to date.";
 const OUR_LINE = new RegExp(String.raw`^${NOTE.replaceAll(".", "\\.")}\n.*\n?`, "m");
 const ANY_LINE = /^[ \t]*(?:export[ \t]+)?PROJECT_ENV[ \t]*=/m;
 
 const builtProject = z.object({ config: z.string() });
 
-/** Remembers which project the Worker's graphs are made of. `config`: its `langgraph.json`, or its folder. */
+/** Records which project the Worker's graphs are built from. `config` is its `langgraph.json` or its folder. */
 export function rememberBuiltProject(repoRoot: string, config: string): void {
   const file = memoryOf(repoRoot);
   mkdirSync(dirname(file), { recursive: true });
@@ -19,9 +19,9 @@ export function rememberBuiltProject(repoRoot: string, config: string): void {
 }
 
 /**
- * Puts the variables that the built project's `langgraph.json` has in `env` into `.dev.vars`, which is
- * where `wrangler dev` finds variables. They are no part of the bundle, because that is deployed.
- * Throws a `CliError` when the project is gone or cannot be read.
+ * Writes the variables under `env` in the built project's `langgraph.json` to `.dev.vars`, where `wrangler
+ * dev` reads variables. They are not part of the bundle, because the bundle is deployed. Throws a `CliError`
+ * when the project is missing or cannot be read.
  */
 export function writeProjectEnv(repoRoot: string): void {
   const { env } = loadProjectConfig(configOfBuiltProject(repoRoot));
@@ -30,11 +30,11 @@ export function writeProjectEnv(repoRoot: string): void {
   const after = withProjectEnv(before, env);
   if (after === before) return;
   writeFileSync(file, after, { mode: 0o600 });
-  // The mode above is of a new file only.
+  // The mode above applies only to a new file.
   chmodSync(file, 0o600);
 }
 
-/** The text of a `.dev.vars`, with these variables in place of those that were written there before. */
+/** Returns the text of a `.dev.vars` with these variables in place of those that this module wrote before. */
 export function withProjectEnv(text: string, env: Record<string, string>): string {
   const others = text.replace(OUR_LINE, "");
   if (Object.keys(env).length === 0 || ANY_LINE.test(others)) return others;
@@ -42,7 +42,7 @@ export function withProjectEnv(text: string, env: Record<string, string>): strin
   return `${others}${separator}${NOTE}\nPROJECT_ENV='${quotable(JSON.stringify(env))}'\n`;
 }
 
-/** The same JSON without what ends a quotation. */
+/** Escapes single quotes in the JSON, so that it can be put in single quotes. */
 function quotable(json: string): string {
   return json.replaceAll("'", String.raw`\u0027`);
 }

@@ -8,7 +8,7 @@ import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json
 import { providerKeys } from "../project/provider-keys.ts";
 import { serveProject } from "../testing/start-test-platform.ts";
 
-/** One line of what was looked at: a problem says what to do about it. */
+/** The result of one check. The text of a problem says how to solve it. */
 export type Finding = { ok: boolean; text: string };
 
 const OLDEST_NODE = [20, 16] as const;
@@ -21,7 +21,10 @@ export function checkNode(version: string = process.versions.node): Finding {
   return problem(`Node.js ${version} is too old: install ${oldestMajor}.${oldestMinor} or later`);
 }
 
-/** Whether a project can be read and built, its graphs load, and the providers that it has installed have their keys. */
+/**
+ * Checks that a project can be read and built, that its graphs load, and that its installed model providers
+ * have their keys.
+ */
 export async function checkProject(path: string): Promise<Finding[]> {
   let project: ProjectConfig;
   try {
@@ -40,7 +43,7 @@ export async function checkProject(path: string): Promise<Finding[]> {
   return [...byText.values()];
 }
 
-/** Serves the project for as long as its graphs are loaded, as `threadworks dev` would. */
+/** Serves the project, as `threadworks dev` would, until its graphs are loaded. */
 async function checkGraphsLoad({ configPath }: ProjectConfig): Promise<Finding[]> {
   const told: Finding[] = [];
   try {
@@ -69,12 +72,12 @@ function checkKeys(project: ProjectConfig): Finding[] {
   });
 }
 
-/** Whether the platform that a deployment would go to answers, and takes the key. */
+/** Checks that the platform a deployment would go to answers, and accepts the key. */
 export async function checkPlatform(options: ApiOptions, path: string): Promise<Finding[]> {
   try {
     const project = loadProjectConfig(path);
     const api = openApi(options, settingsOf(project), project.projectDir);
-    // Whether it answers with any does not matter: it does so to a key that it knows.
+    // The content of the list does not matter: the platform only answers when it accepts the key.
     await api.listDeployments().next();
     return [found("the platform answers, and takes the key")];
   } catch (error) {
@@ -82,7 +85,7 @@ export async function checkPlatform(options: ApiOptions, path: string): Promise<
   }
 }
 
-/** What an installation in the account has of what it needs. */
+/** Checks which of the resources of an installation the account has. */
 export async function checkAccount(path: string): Promise<Finding[]> {
   try {
     const { projectDir } = loadProjectConfig(path);

@@ -1,4 +1,4 @@
-/** What the template needs, in the versions that this repository is tested with. */
+/** The dependencies of the template, in the versions that this repository is tested with. */
 const VERSIONS = {
   "@langchain/core": "1.4.0",
   "@langchain/langgraph": "1.7.3",
@@ -8,7 +8,7 @@ const VERSIONS = {
   zod: "4.6.7",
 };
 
-/** The package.json of a new project. */
+/** Returns the package.json of a new project. */
 export function templateManifest(name: string, threadworks: string): object {
   return {
     name,

@@ -7,7 +7,7 @@ import { templateManifest } from "./template-manifest.ts";
 
 const TEMPLATE = join(REPO_ROOT, "template");
 
-/** npm leaves out files of these names, or reads them itself, so the template has others. */
+/** Names that the template stores differently, because npm leaves such files out of packages or interprets them. */
 const NAMES: Readonly<Record<string, string>> = {
   gitignore: ".gitignore",
   env: ".env",
@@ -15,8 +15,8 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a project with an agent, its test and its CI into a folder, which is made when there is none. Returns the names
- * of its files. Throws a `CliError` that names what is there already: nothing is overwritten.
+ * Writes a project with an agent, its test and its CI into a folder, which is created if needed. Returns the
+ * names of its files. Throws a `CliError` that lists the files that exist already: nothing is overwritten.
  */
 export function writeProject(folder: string): string[] {
   const files = readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })

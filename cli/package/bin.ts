@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-/** What the package's command starts: it brings an older Node up to what the code needs, and runs the command. */
+/** The entry of the package's command. It adds what an older Node lacks, and runs the command. */
 import "./node-20.ts";
-// Only what is imported after it is compiled once for all starts.
+// Only modules that are imported after this one are kept in the compile cache.
 import "./compile-cache.ts";
 
 await import("../main.ts");

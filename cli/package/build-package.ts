@@ -18,17 +18,17 @@ import { createManifest, packageManifest } from "./manifest.ts";
 const OUT_DIR = join(REPO_ROOT, "dist/package");
 const CREATE_DIR = join(REPO_ROOT, "dist/create-threadworks");
 
-/** The terms of whatever is bundled, in the folder of each package. */
+/** The file with the licences of all bundled packages. */
 const LICENSES_FILE = "THIRD-PARTY-LICENSES";
 
-/** Files of this repository that are in the package as they are. */
+/** Files of this repository that are copied into the package unchanged. */
 const COPIED = ["LICENSE", "CHANGELOG.md", "migrations", "template", "wrangler.toml"];
 
-/** Declares the types that `threadworks/testing` exports, after those of `cli/testing/types.ts`. */
+/** Declares what `threadworks/testing` exports; appended to the types of `cli/testing/types.ts`. */
 const TESTING_TYPES =
   "export declare function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform>;\n";
 
-/** Builds what npm packs: the folder of the package with all that a checkout would build at its start. */
+/** Builds the npm package's folder, including everything that a checkout would build at its start. */
 async function buildPackage(): Promise<void> {
   beginFolder(OUT_DIR, { copied: COPIED, manifest: packageManifest() });
   const parts = builtParts(join(OUT_DIR, "built"));
@@ -45,7 +45,7 @@ async function buildPackage(): Promise<void> {
   await buildTemplates();
   cpSync(TEMPLATES_FILE, parts.templates);
   const ofConsole = await consoleModules();
-  // It lies beside the console's files, and so goes with them.
+  // The builder is written into the console's folder, and is copied with it.
   const ofBuilder = await builderModules();
   cpSync(CONSOLE_FOLDER, parts.console, { recursive: true });
   const ofPrograms = [...(await bundleGraphHost(OUT_DIR)), ...(await bundleCli(OUT_DIR))];
@@ -57,7 +57,7 @@ async function buildPackage(): Promise<void> {
   console.log(`Built ${OUT_DIR}.`);
 }
 
-/** Builds the package that `npm init threadworks` fetches, which has the template and nothing of the platform. */
+/** Builds the package that `npm init threadworks` fetches. It contains the template and nothing of the platform. */
 async function buildCreatePackage(): Promise<void> {
   beginFolder(CREATE_DIR, { copied: ["LICENSE", "template"], manifest: createManifest() });
   const bundled = await bundleCreate(CREATE_DIR);
@@ -65,7 +65,7 @@ async function buildCreatePackage(): Promise<void> {
   console.log(`Built ${CREATE_DIR}.`);
 }
 
-/** What the templates' tarballs are made of: nothing in them says it. */
+/** Returns the files that the templates' tarballs are made of, because the tarballs do not list them. */
 async function templateModules(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "threadworks-templates-"));
   try {
@@ -92,19 +92,19 @@ function beginFolder(
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The reader of schemas reads a file that lies beside it, in a folder of this name. */
+/** Copies the template that the schema reader expects in a folder of this name beside itself. */
 function copySchemaTemplate(): void {
   const reader = createRequire(import.meta.url).resolve("@langchain/langgraph-api/schema");
   const name = "schema/types.template.mts";
   cpSync(join(dirname(reader), name), join(OUT_DIR, "cli", name));
 }
 
-/** The migrations' snapshots are of the tool that writes migrations. */
+/** Leaves out the migrations' snapshots, which only the tool that writes migrations needs. */
 function isShipped(path: string): boolean {
   return !path.includes("/migrations/meta");
 }
 
-/** Without the paths of this machine: the reader puts in those of where the package is. */
+/** Returns the configuration without paths of this machine. Its reader adds those of the installed package. */
 function movable({ miniflare, ...config }: WorkerConfig): object {
   const { rootPath: _rootPath, assets: _assets, ...rest } = miniflare;
   const databases = config.databases.map(({ binding, table, migrationsDir }) => ({

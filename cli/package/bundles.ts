@@ -4,7 +4,10 @@ import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { bundledModules, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
 import { runEsbuild } from "../project/run-esbuild.ts";
 
-/** What is installed beside the package: programs, what has binaries, and what a project shares with its graph host. */
+/**
+ * Packages that are installed beside this one instead of being bundled: programs, packages with binaries, and
+ * those that a project shares with its graph host.
+ */
 const EXTERNAL = [
   "esbuild",
   "miniflare",
@@ -14,20 +17,20 @@ const EXTERNAL = [
   ...["core", "langgraph", "langgraph-sdk", "langgraph-ui"].map((name) => `@langchain/${name}`),
 ];
 
-/** CommonJS in an ES module requires Node's modules. */
+/** Defines `require`, because bundled CommonJS modules require Node's modules. */
 const REQUIRE = [
   'import { createRequire as createRequireOfThisModule } from "node:module";',
   "const require = createRequireOfThisModule(import.meta.url);",
 ].join("\n");
 
-/** Each is a file of its own in `cli`: a program, a process that the CLI starts, or what the package exports. */
+/** Each entry becomes a file in `cli`: a program, a process that the CLI starts, or an export of the package. */
 const ENTRIES = {
   bin: "cli/package/bin.ts",
   testing: "cli/package/testing.ts",
   "schema-extractor-process": "cli/project/schema-extractor-process.ts",
 };
 
-/** Bundles the CLI, all of which lies in one folder. Returns the files that it was made of, as all bundles here do. */
+/** Bundles the CLI into one folder. Like all functions here, it returns the files that were bundled. */
 export function bundleCli(outDir: string): Promise<string[]> {
   return bundlePrograms(ENTRIES, outDir);
 }
@@ -37,7 +40,7 @@ export function bundleCreate(outDir: string): Promise<string[]> {
   return bundlePrograms({ create: "cli/package/create.ts" }, outDir);
 }
 
-/** For the oldest Node that they run on, in a folder below that of the package, as the sources have it. */
+/** Bundles programs for the oldest supported Node, into a folder below that of the package, as in the sources. */
 async function bundlePrograms(
   entryPoints: Record<string, string>,
   outDir: string,
@@ -53,11 +56,11 @@ async function bundlePrograms(
     platform: "node",
     target: "node20",
     banner: { js: REQUIRE },
-    // A module of a bundle is never the one that Node was started with.
+    // A bundled module is never the one that Node was started with.
     define: { "import.meta.main": "false" },
     external: EXTERNAL,
     minifySyntax: true,
-    // Their terms are in a file of their own.
+    // The licences are in a separate file.
     legalComments: "none",
     metafile: true,
     logLevel: "silent",
@@ -66,8 +69,8 @@ async function bundlePrograms(
 }
 
 /**
- * Bundles the graph host, which is bundled again with each project: what of LangChain it imports is left to be the
- * project's own.
+ * Bundles the graph host, which is bundled again with each project: its imports of LangChain stay external,
+ * so that they resolve to the project's own packages.
  */
 export async function bundleGraphHost(outDir: string): Promise<string[]> {
   const { metafile } = await runEsbuild({

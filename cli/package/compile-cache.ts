@@ -1,12 +1,12 @@
 import nodeModule from "node:module";
 import { join } from "node:path";
 
-/** Newer than the oldest Node that this runs on. */
+/** Undefined in the oldest Node that this runs on. */
 const { enableCompileCache } = nodeModule as Partial<typeof nodeModule>;
 
 /**
- * Keeps what V8 has compiled beside the installed packages, and takes it from there at the next start: the code of
- * Miniflare alone is several megabytes. It goes when the packages are installed anew, and a folder that cannot be
- * written is done without.
+ * Caches V8's compiled code beside the installed packages for later starts: the code of Miniflare alone is
+ * several megabytes. The cache is removed when the packages are reinstalled. When the folder cannot be
+ * written, there is no cache.
  */
 enableCompileCache?.(join(import.meta.dirname, "../../.cache/threadworks/compiled"));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** What `npm init threadworks [dir]` starts: it writes a project without installing the platform first. */
+/** The program behind `npm init threadworks [dir]`. It writes a project without installing the platform first. */
 import { Command } from "commander";
 import { describeError } from "../cli-error.ts";
 import { describeInit } from "../commands/init.ts";

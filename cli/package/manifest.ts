@@ -12,10 +12,10 @@ type Manifest = {
 
 const OLDEST_NODE = ">=20.16";
 
-/** What serving and deploying need and no bundle can hold. */
+/** Packages that serving and deploying need and that cannot be bundled. */
 const INSTALLED = ["esbuild", "miniflare", "typescript", "wrangler"];
 
-/** The package's own package.json, with the versions that this repository is tested with. */
+/** Returns the package.json of the package, with the versions that this repository is tested with. */
 export function packageManifest(): object {
   const root = readManifest("package.json");
   const cli = readManifest("cli/package.json");
@@ -38,7 +38,7 @@ export function packageManifest(): object {
     },
     engines: { node: OLDEST_NODE },
     dependencies: Object.fromEntries(INSTALLED.map((name) => [name, versionOf(name)])),
-    // A project brings its own LangGraph, and the bundler of components only where it has components.
+    // A project brings its own LangGraph, and `langgraph-ui`, which bundles components, only if it has any.
     peerDependencies: {
       "@langchain/core": ">=0.3.29",
       "@langchain/langgraph": ">=0.2.31",
@@ -53,7 +53,7 @@ export function packageManifest(): object {
   };
 }
 
-/** That of the package which `npm init threadworks` fetches: it needs nothing else. */
+/** Returns the package.json of the package that `npm init threadworks` fetches. It has no dependencies. */
 export function createManifest(): object {
   const { version, license } = readManifest("package.json");
   return {

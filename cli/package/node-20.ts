@@ -1,6 +1,7 @@
 /**
- * What Node 20 lacks of the language's library and this code uses. The types know nothing of versions, so whatever is
- * missing here fails in the tests of the package, which run on the oldest Node that they find.
+ * Defines the functions of the standard library that this code uses and Node 20 lacks. The type checker does
+ * not know Node's versions, so a function missing here only fails in the tests of the package, which run on
+ * the oldest Node that they find.
  */
 const { promise, groups, urls } = {
   promise: Promise as Partial<Pick<PromiseConstructor, "withResolvers">>,
@@ -28,7 +29,7 @@ groups.groupBy ??= <K, T>(items: Iterable<T>, keyOf: (item: T, index: number) =>
 urls.parse ??= (text: string | URL, base?: string | URL) =>
   URL.canParse(text, base) ? new URL(text, base) : null;
 
-// Node warns of its SQLite at each start, and nobody who reads it could do anything about it.
+// Node warns about its experimental SQLite at each start, and users cannot do anything about it.
 const [warn] = process.listeners("warning");
 if (warn !== undefined) {
   process.off("warning", warn);

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { manifestOf } from "../project/package-manifest.ts";
 
-/** Files by which packages give their terms, and what those terms want to be passed on. */
+/** Names of files with a package's licence, or with notices that the licence requires to be passed on. */
 const TERMS = /^(?:licen[cs]e|copying|notice|third[-_]?party)/i;
 
 const RULE = `\n${"-".repeat(80)}\n`;
 
-/** The terms of all installed packages that these bundled files are of, sorted by name and version. */
+/** Returns the licences of all installed packages that the bundled files belong to, sorted by name and version. */
 export function thirdPartyLicenses(files: Iterable<string>): string {
   const folders = new Set<string>();
   for (const file of files) {
@@ -16,11 +16,14 @@ export function thirdPartyLicenses(files: Iterable<string>): string {
   }
   const sections = new Map([...folders].map((folder) => [titleOf(folder), sectionOf(folder)]));
   const titles = [...sections.keys()].toSorted();
-  const head = `This package has code of ${titles.length} others in it, under these terms.\n`;
+  const head = `This package contains code of ${titles.length} other packages, under these terms.\n`;
   return [head, ...titles.map((title) => `${title}\n\n${sections.get(title)}\n`)].join(RULE);
 }
 
-/** The nearest folder with a name and a version: packages have others inside, for the kind of their modules. */
+/**
+ * Returns the nearest folder whose package.json has a name and a version: packages have nested ones without,
+ * which only set the module type.
+ */
 function packageFolder(file: string): string | undefined {
   if (!file.split(sep).includes("node_modules")) return undefined;
   for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
@@ -40,12 +43,12 @@ function sectionOf(folder: string): string {
   const texts = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile() && TERMS.test(entry.name))
     .map((entry) => readFileSync(join(folder, entry.name), "utf8").trim());
-  // Some packages bring no text: then this is all that they say.
+  // Some packages include no licence text; then these two facts are all there is.
   const facts = [`License: ${inWords(license)}`, `Author: ${inWords(author)}`];
   return [facts.join("\n"), ...texts].join("\n\n");
 }
 
-/** A member of a manifest that is a text, mostly. */
+/** Formats a member of a manifest, which is usually a string. */
 function inWords(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? "not told");
 }

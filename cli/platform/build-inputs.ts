@@ -3,11 +3,11 @@ import { dirname, join } from "node:path";
 import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 
-/** What bundles, besides its options: a change of it changes what comes out. */
+/** The sources of the bundling tools; a change in them changes the output. */
 const TOOLS_FOLDER = join(REPO_ROOT, "cli/project");
 const OTHER_TOOLS = ["cli/platform/worker-bundle.ts", "package-lock.json"];
 
-/** What package managers leave in a folder, and what says how its modules are resolved. */
+/** Files and folders that package managers write, and the files that determine how modules are resolved. */
 const RESOLUTION = [
   "package.json",
   "tsconfig.json",
@@ -18,11 +18,14 @@ const RESOLUTION = [
   "node_modules/.yarn-state.yml",
 ];
 
-/** What decides which modules the imports of these files are: other names beside them, and what is installed. */
+/**
+ * Returns the files and folders that determine how the imports of these files resolve: the names in their
+ * folders, and what is installed above them.
+ */
 export function resolvedBy(files: readonly string[]): string[] {
   const folders = new Set(files.map((file) => dirname(file)));
   const above = new Set(folders);
-  // A set that grows while it is walked is walked to its end.
+  // A set that grows during iteration is iterated to its end.
   for (const folder of above) above.add(dirname(folder));
   return [
     ...folders,
@@ -30,9 +33,9 @@ export function resolvedBy(files: readonly string[]): string[] {
   ];
 }
 
-/** What bundles. */
+/** Returns the files of the bundling tools. */
 export function toolFiles(): string[] {
-  // All of a package is written when it is installed.
+  // All files of a package are written when it is installed, so two of them represent all.
   if (BUILT !== undefined) return [join(REPO_ROOT, "package.json"), BUILT.config];
   const names = readdirSync(TOOLS_FOLDER);
   return [

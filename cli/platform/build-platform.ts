@@ -31,14 +31,14 @@ export type Build = {
   modules: WorkerModule[];
   /** The folder of the console's files. */
   consoleFolder: string;
-  /** The files that somebody edits. */
+  /** Source files that a developer may edit. */
   inputs: string[];
   mapFrames: (text: string) => string;
 };
 
 /**
- * Bundles the project into `buildDir`, and the Worker and the console for all platforms of a checkout; each of them only
- * when something has changed since it was bundled last.
+ * Bundles the project into `buildDir`, and the Worker and the console for all platforms of a checkout. Each
+ * is only bundled again when something has changed.
  */
 export async function buildPlatform(
   options: BuildOptions,
@@ -48,7 +48,7 @@ export async function buildPlatform(
   const { repoRoot } = options;
   makePrivateFolder(buildDir);
   const consoleBuild = buildConsole();
-  // Should something else fail first, that is what is told.
+  // If another step fails first, its error is the one to report, and this rejection must not be unhandled.
   consoleBuild.catch(() => {});
   const project = await projectOf(options, buildDir);
   await buildTemplates();
@@ -88,7 +88,7 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
       built = await buildProject({
         configPath,
         outFile,
-        // They are read beside the server: see `LocalSchemas`.
+        // The schemas are read while the server runs: see `LocalSchemas`.
         schemas: false,
         ...(langGraph === undefined ? {} : { langGraph }),
         ...(graphHostModule === undefined ? {} : { graphHostModule }),

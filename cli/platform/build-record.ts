@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 
-/** A result that can be written as JSON, and every file and folder that it depends on. */
+/** A result that can be serialised as JSON, and every file and folder that it depends on. */
 export type Recorded<T> = { result: T; inputs: string[] };
 
 type BuildRecord = {
   key: string;
-  /** By path: what tells whether the file, or the names in the folder, are those of that time. */
+  /** Fingerprints by path, which show whether a file, or the names in a folder, have changed. */
   stamps: Record<string, string>;
   result: unknown;
 };
 
 /**
- * Returns what `build` gave at another time, or else builds and records the result in `recordFile`. It is
- * built again when the key, an input or an output differs from what it was; a folder differs when
- * other names are in it. The record is readable by its owner only: a result may hold secrets.
+ * Returns the recorded result of an earlier `build`, or else builds and records the result in `recordFile`.
+ * It builds again when the key, an input or an output has changed; a folder has changed when its names have.
+ * The record is readable by its owner only, because a result may contain secrets.
  */
 export async function unlessUnchanged<T>(options: {
   recordFile: string;
-  /** What the result depends on besides files; anything that can be written as JSON. */
+  /** Everything that the result depends on besides files; any value that can be serialised as JSON. */
   key: unknown;
   /** The files that `build` writes. */
   outputs: string[];
@@ -33,14 +33,14 @@ export async function unlessUnchanged<T>(options: {
   const { result, inputs } = await options.build();
   const stamps: Record<string, string> = {};
   for (const path of [...inputs, ...outputs]) stamps[path] = stampOf(path);
-  // An input that was changed while it was built may have been read before.
+  // When an input was changed during the build, an older version of it may have been read, so nothing is recorded.
   if (inputs.some((path) => changedAt(path) >= startedAt)) return result;
   const written: BuildRecord = { key, stamps, result };
   writeFileSync(recordFile, JSON.stringify(written), { mode: 0o600 });
   return result;
 }
 
-/** Undefined where there is none, or none that can be read: then all is built. */
+/** Returns undefined when there is no record, or it cannot be read; everything is then built. */
 function readRecord(file: string): BuildRecord | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as BuildRecord;
@@ -53,7 +53,10 @@ function isCurrent({ stamps }: BuildRecord): boolean {
   return Object.entries(stamps).every(([path, stamp]) => stampOf(path) === stamp);
 }
 
-/** Packages are installed with modification times of long ago; the time of the change is always real. */
+/**
+ * Returns the fingerprint of a file or folder. It includes the change time: packages are installed with old
+ * modification times, but the change time is always real.
+ */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return "";

@@ -7,13 +7,13 @@ import { bundleWorker, WORKER_MODULE } from "./worker-bundle.ts";
 
 export type BuiltWorker = {
   folder: string;
-  /** The files that somebody edits. */
+  /** Source files that a developer may edit. */
   inputs: string[];
 };
 
 /**
- * Returns the folder that has the Worker's bundle with its source map. Nothing of it depends on a project or a state, so
- * platforms of a checkout share what was bundled, unless they have another entry.
+ * Returns the folder with the Worker's bundle and its source map. The bundle does not depend on a project or
+ * a state, so platforms of a checkout share it, unless they have different entry modules.
  */
 export async function builtWorker(options: {
   repoRoot: string;

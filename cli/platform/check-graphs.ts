@@ -6,15 +6,16 @@ import { loadProblems, type Problem } from "./worker-calls.ts";
 const MAX_FRAMES = 5;
 
 /**
- * Loads every graph of the project that is served, as a rollout does, and says of each that does not load
- * why and where. Rejects when workerd ends or is given another version meanwhile.
+ * Loads every graph of the served project, as a rollout does, and returns a message with the reason and the
+ * location for each graph that does not load. Rejects when workerd ends or is given another version
+ * meanwhile.
  */
 export async function checkGraphs(
   miniflare: Miniflare,
   context: {
     project: ProjectConfig;
     repoRoot: string;
-    /** Makes places in bundled modules those of the source files, relative to the working directory. */
+    /** Maps locations in bundled modules to those in source files, relative to the working directory. */
     mapFrames: (text: string) => string;
   },
 ): Promise<string[]> {
@@ -23,7 +24,7 @@ export async function checkGraphs(
   const ofGraphs = found.graphs.map(({ graph_id, ...each }) => {
     const text = describe(each, context);
     const graph = context.project.graphs.find(({ id }) => id === graph_id);
-    // What loads the graphs names them in what it says itself, and knows no place.
+    // Messages of the loader already name the graph, and have no location in the project.
     const isNamed = [`Graph "${graph_id}"`, `"${graph_id}"`].some((name) => text.startsWith(name));
     const named = isNamed ? text : `graph "${graph_id}": ${text}`;
     const file = graph?.file ?? context.project.http?.app?.file ?? "";
@@ -32,7 +33,7 @@ export async function checkGraphs(
   return [...ofProject, ...ofGraphs];
 }
 
-/** The message, and the places in the project that led to it, the innermost first. */
+/** Returns the message, followed by the locations in the project that led to it, the innermost first. */
 function describe(
   { message, stack = "" }: Problem,
   { repoRoot, mapFrames }: { repoRoot: string; mapFrames: (text: string) => string },
@@ -46,7 +47,7 @@ function describe(
   return [message, ...frames].join("\n");
 }
 
-/** The absolute path of the file that a line of a stack names; empty when it names none. */
+/** Returns the absolute path of the file that a line of a stack trace names; empty when it names none. */
 function placeOf(frame: string): string {
   const file = /([^\s()]+):\d+:\d+\)?$/.exec(frame)?.[1] ?? "";
   return file === "" || isAbsolute(file) ? file : resolve(file);

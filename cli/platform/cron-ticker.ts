@@ -5,14 +5,14 @@ const MINUTE_MS = 60_000;
 const EVERY_MINUTE = "* * * * *";
 
 export type CronTicker = {
-  /** Fires now, beside the minutes, unless a tick is running; resolves when the handler has ended. */
+  /** Fires now, in addition to every minute, unless a tick is running. Resolves when the handler has ended. */
   fire: () => Promise<void>;
   stop: () => void;
 };
 
 /**
- * Fires the Worker's `scheduled` handler now and at the start of every minute, which local workerd does
- * not do by itself. A tick is skipped while the one before is still running.
+ * Fires the Worker's `scheduled` handler now and at the start of every minute, because local workerd does not
+ * do it by itself. A tick is skipped while the previous one is still running.
  */
 export function startCronTicker(
   miniflare: Miniflare,
@@ -20,7 +20,10 @@ export function startCronTicker(
   warn: (message: string) => void,
 ): CronTicker {
   const others = crons.filter((cron) => cron !== EVERY_MINUTE);
-  if (others.length > 0) warn(`not fired locally, only "${EVERY_MINUTE}" is: ${others.join(", ")}`);
+  if (others.length > 0)
+    warn(
+      `these cron triggers do not fire locally, where only "${EVERY_MINUTE}" does: ${others.join(", ")}`,
+    );
   if (!crons.includes(EVERY_MINUTE)) return { fire: async () => {}, stop: () => {} };
 
   let timer: NodeJS.Timeout;

@@ -6,8 +6,8 @@ import type { D1 } from "../database/database.ts";
 const DEFAULT_TABLE = "d1_migrations";
 
 /**
- * Applies a folder's migrations that a local D1 database lacks, each in one transaction, with the
- * bookkeeping of `wrangler d1 migrations apply`. Returns the names of those applied.
+ * Applies the migrations of a folder that a local D1 database lacks, each in one transaction, with the
+ * bookkeeping of `wrangler d1 migrations apply`. Returns the names of the applied migrations.
  */
 export async function applyMigrations(
   database: D1,
@@ -33,15 +33,16 @@ export async function applyMigrations(
 }
 
 /**
- * Applies all of a folder's migrations to an empty file that no D1 has open, in one transaction: closing the file undoes
- * what failed. The result is that of `applyMigrations`, which needs a workerd and wrangler's library, and so takes longer.
+ * Applies all of a folder's migrations to an empty file that no D1 has open, in one transaction: when one
+ * fails, closing the file rolls back. The result is the same as that of `applyMigrations`, which takes longer
+ * because it needs a workerd and wrangler's library.
  */
 export function applyToEmptyFile(
   opened: DatabaseSync,
   options: { dir: string; table?: string | undefined },
 ): void {
   const table = quotedTable(options.table);
-  // D1 keeps its files so, and would change this one first.
+  // D1 uses this journal mode, and would otherwise convert the file first.
   opened.exec("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE");
   opened.exec(bookkeepingOf(table));
   const noteApplied = opened.prepare(`INSERT INTO ${table} (name) VALUES (?)`);
@@ -60,12 +61,12 @@ function bookkeepingOf(table: string): string {
   )`;
 }
 
-/** The names of a folder's migrations; of a folder that does not exist, none. */
+/** Returns the names of a folder's migrations; none when the folder does not exist. */
 export function migrationsIn(dir: string): string[] {
   return existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith(".sql")) : [];
 }
 
-/** The names of the migrations that a database has; of one without any, none. */
+/** Returns the names of the migrations that were applied to a database. */
 export async function appliedMigrations(
   database: D1,
   table: string | undefined,
@@ -83,7 +84,7 @@ function quotedTable(table: string = DEFAULT_TABLE): string {
   return `"${table.replaceAll('"', '""')}"`;
 }
 
-/** `9_x.sql` comes before `10_y.sql`; names without a number follow. */
+/** Compares names so that `9_x.sql` comes before `10_y.sql`. Names without a number come last. */
 function byLeadingNumber(a: string, b: string): number {
   const numberOfA = leadingNumber(a);
   const numberOfB = leadingNumber(b);

@@ -6,20 +6,20 @@ import type { D1Config } from "./worker-options.ts";
 const PLACEHOLDER_ID = "00000000-0000-0000-0000-000000000000";
 
 export type DeployTarget = {
-  /** An environment of wrangler.toml; undefined: its top level, an installation on its own. */
+  /** An environment of wrangler.toml; undefined for its top level, which is a single installation. */
   env: Region | undefined;
-  /** Does what needs no account, and changes nothing anywhere. */
+  /** Performs only the steps that need no account, and changes nothing. */
   dryRun: boolean;
-  /** Of a dry run: an empty folder for the database that the migrations are tried on. */
+  /** Used by a dry run only: an empty folder for the database on which the migrations are tried. */
   scratchDir: string;
-  /** Bindings of the databases that there are. */
+  /** The bindings of the configured databases. */
   databases: readonly string[];
 };
 
-/** What to call wrangler with, in this order; each only when the one before has succeeded. */
+/** Returns wrangler's arguments for each step, in order. A step may only run when the previous one succeeded. */
 export function wranglerSteps(target: DeployTarget): string[][] {
   const { env, dryRun, scratchDir, databases } = target;
-  // An empty one is the top level, which has to be asked for where there are environments.
+  // An empty `--env` selects the top level, which wrangler requires to be explicit when environments exist.
   const where = ["--env", env ?? ""];
   const there = dryRun ? ["--local", "--persist-to", scratchDir] : ["--remote"];
   const onto = [...there, ...where];
@@ -30,12 +30,12 @@ export function wranglerSteps(target: DeployTarget): string[][] {
   ];
 }
 
-/** The bindings of the databases that wrangler.toml gives this environment. */
+/** Returns the bindings of the databases that wrangler.toml has for this environment. */
 export function databaseBindings(repoRoot: string, env: Region | undefined): string[] {
   return databasesOf(readConfig(repoRoot, env)).map(({ binding }) => binding);
 }
 
-/** What wrangler.toml still lacks before this environment can be deployed. */
+/** Returns the settings that wrangler.toml still lacks for deploying this environment. */
 export function missingSettings(repoRoot: string, env: Region | undefined): string[] {
   const config = readConfig(repoRoot, env);
   const { vars } = config;
@@ -71,7 +71,7 @@ function databasesOf({ d1_databases }: ReturnType<typeof readConfig>): D1Config[
   return d1_databases as D1Config[];
 }
 
-/** The secrets without which something does not work. */
+/** Returns the names of the secrets that an environment needs. */
 export function neededSecrets(env: Region | undefined): string[] {
   return ["SIGNING_SECRET", "ENCRYPTION_KEYS", ...(env === undefined ? [] : ["REGION_SECRET"])];
 }

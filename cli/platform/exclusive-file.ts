@@ -2,12 +2,13 @@ import { spawnSync } from "node:child_process";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isAlive } from "./running-platform.ts";
 
-/** Ids of processes are used again: with the time of its start one is no other's. */
+/** The process that holds a file. Process ids are reused; together with the start time an id is unique. */
 type Holder = { pid: number; startedAt: string };
 
 /**
- * Makes a file that one living process at a time can have, and returns what gives it back; undefined when another process
- * has it. The file of a process that died is taken over. It is for versions of Node that have no file locks.
+ * Creates a file that only one living process at a time can hold, and returns a handle that releases it;
+ * undefined when another process holds it. The file of a process that died is taken over. Used with versions
+ * of Node that have no SQLite, whose file locks are used otherwise.
  */
 export function holdFile(file: string): { close: () => void } | undefined {
   const own = JSON.stringify({ pid: process.pid, startedAt: startOf(process.pid) });
@@ -21,7 +22,7 @@ export function holdFile(file: string): { close: () => void } | undefined {
   return { close: () => rmSync(file, { force: true }) };
 }
 
-/** A link is made whole or not at all, and only where no file is. */
+/** Creates a hard link, which happens atomically. Returns false when the target exists. */
 function link(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -32,7 +33,7 @@ function link(from: string, to: string): boolean {
   }
 }
 
-/** False when somebody living has the file. */
+/** Removes the file when its holder has died. Returns false when the holder is alive. */
 function removeDead(file: string): boolean {
   const before = read(file);
   if (before !== undefined && holds(before)) return false;
@@ -40,10 +41,10 @@ function removeDead(file: string): boolean {
   try {
     renameSync(file, aside);
   } catch {
-    // Somebody else has removed it in between.
+    // Another process has removed it in the meantime.
     return true;
   }
-  // What was moved is of one who took it over in between: it is put back.
+  // The moved file belongs to a process that took it over in the meantime, so it is put back.
   if (read(aside) !== before) link(aside, file);
   rmSync(aside, { force: true });
   return true;
@@ -66,12 +67,15 @@ function read(file: string): string | undefined {
   }
 }
 
-/** When a process was started, as the system tells it; empty when it does not, or when the process has ended already. */
+/**
+ * Returns the start time of a process in the system's own format; empty when it is unknown or the process has
+ * ended.
+ */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    // One that was killed stays there until its parent asks how it ended.
+    // A killed process stays listed as a zombie until its parent has read its exit status.
     return fields[0] === "Z" ? "" : (fields[19] ?? "");
   } catch {
     const ps = spawnSync("ps", ["-p", String(pid), "-o", "lstart="], { encoding: "utf8" });

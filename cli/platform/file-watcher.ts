@@ -1,18 +1,21 @@
 import { watch, type FSWatcher } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Editors write a file in several steps, and save-all touches many. */
+/** Time to wait for further changes: editors write a file in several steps, and "save all" touches many files. */
 const SETTLE_MS = 80;
 
 export type FileWatcher = {
   /** Replaces the files that are watched. */
   update: (files: string[]) => void;
-  /** While the last build is broken any change beside a watched file may mend it, such as a new file. */
+  /**
+   * Whether any change in a folder of a watched file counts. While the last build is broken, a new file could
+   * repair it.
+   */
   watchWholeFolders: (whole: boolean) => void;
   close: () => void;
 };
 
-/** Calls back after changes of the given files, once for a burst of them. */
+/** Calls `onChange` after changes of the given files, once for a burst of them. */
 export function watchFiles(files: string[], onChange: () => void): FileWatcher {
   const folders = new Map<string, FSWatcher>();
   let watched = new Set<string>();

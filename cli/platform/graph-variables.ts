@@ -1,16 +1,19 @@
 import type { Build } from "./build-platform.ts";
 import { PROJECT_MODULE } from "./worker-bundle.ts";
 
-/** What a shell, npm and Node set for themselves: a deployment has none of it, and code that asks for it takes another way there. */
+/**
+ * Variables that shells, npm and Node set. A deployment does not have them, and code that depends on them
+ * would behave differently there.
+ */
 const OF_THE_MACHINE =
   /^(?:npm_.*|NODE_.*|LC_.*|XDG_.*|PATH|HOME|PWD|OLDPWD|SHELL|SHLVL|TERM|USER|LOGNAME|LANG|HOSTNAME|TMPDIR|TMP|TEMP|_)$/;
 
-/** A name as code reads it: `process.env.NAME`, or the text of it, which libraries look up. */
+/** A variable's name as code refers to it: `process.env.NAME`, or a string with the name, which libraries look up. */
 const READ_NAME = /(?:\benv\??\.|["'`])([A-Za-z_]\w*)\b/g;
 
 /**
- * The variables of the shell that a project's bundled code names. Others, such as
- * the credentials of other programs, stay with the shell.
+ * Returns the variables of the shell that a project's bundled code mentions by name. Other variables, such as
+ * the credentials of other programs, are not passed on.
  */
 export function shellVariables(code: string, shell: NodeJS.ProcessEnv): Record<string, string> {
   const set = new Map(
@@ -30,8 +33,8 @@ export function shellVariables(code: string, shell: NodeJS.ProcessEnv): Record<s
 }
 
 /**
- * What `process.env` has in the graphs of a local platform: the project's `env`, the shell's variables over it, as the
- * ecosystem's own server has them, and those that whoever starts the platform gives over both.
+ * Returns the variables in `process.env` of the graphs of a local platform. The shell's variables override
+ * the project's `env`, as in the ecosystem's own server, and the caller's `env` overrides both.
  */
 export function graphVariables(
   { project, modules }: Pick<Build, "project" | "modules">,

@@ -7,15 +7,16 @@ import { readWorkerConfig, type WorkerConfig } from "./worker-options.ts";
 
 const RECORD = "worker-config.json";
 
-/** What wrangler reads. */
+/** The files that wrangler reads. */
 const CONFIG_FILES = ["wrangler.toml", ".dev.vars", ".env", ".env.local"];
 
-/** What reads it: a change of it changes what is read. */
+/** The files that determine how the configuration is read; a change in them changes the result. */
 const TOOLS = ["cli/platform/worker-options.ts", "package-lock.json"];
 
 /**
- * The Worker's configuration. Wrangler, which takes longer to load than most commands do as a whole, reads it only
- * when it has changed since it was read last; a package brings what was read, and `settingsPath` names its settings.
+ * Returns the Worker's configuration. Loading wrangler takes longer than most commands run, so the
+ * configuration is only read again when it has changed. A package contains it prebuilt, and `settingsPath`
+ * names its settings.
  */
 export async function keptWorkerConfig(
   repoRoot: string,

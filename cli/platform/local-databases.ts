@@ -14,26 +14,26 @@ import { sqlite } from "./sqlite.ts";
 import { damagedFile, sqliteFailure, stateFailure } from "./state-failure.ts";
 import { createMiniflare, databaseMiniflareOptions, type WorkerConfig } from "./worker-options.ts";
 
-/** The class of Miniflare that has the databases, which names their files. */
+/** Miniflare's class of the objects that hold the databases; their files are named after it. */
 const D1_OBJECT = "miniflare-D1DatabaseObject";
 
-/** A larger file is not read as a whole before each start. */
+/** Maximum bytes of a database that is checked before each start, because the check reads the whole file. */
 const MAX_CHECKED_BYTES = 64 * 1024 * 1024;
 
 const REMEDY =
-  "put back a copy of it, or save what can be read with `sqlite3 <file> .recover`, while the server is stopped";
+  "restore a copy of it, or save what can be read with `sqlite3 <file> .recover`, while the server is stopped";
 
 type Preparation = {
   config: WorkerConfig;
   persistPath: string;
   runtimeEnv: Record<string, string>;
-  /** Runs with each database when it has all migrations. */
+  /** Called with each database once it has all migrations. */
   prepare: (database: D1) => Promise<void>;
 };
 
 /**
- * Migrates and prepares the databases before the Worker starts, because its objects and timers may use
- * the tables at once. Throws a `CliError` that names the file of one that is damaged, or gone.
+ * Migrates and prepares the databases before the Worker starts, because its objects and timers may use the
+ * tables at once. Throws a `CliError` that names the file of a damaged or missing database.
  */
 export async function prepareDatabases(preparation: Preparation): Promise<void> {
   const { config, persistPath, prepare } = preparation;
@@ -49,8 +49,8 @@ export async function prepareDatabases(preparation: Preparation): Promise<void> 
 }
 
 /**
- * Lends one database, with all migrations, to `use`. A platform may be running on it: both have the same file open, in
- * WAL mode, and each sees with its next query what the other has written.
+ * Opens one database, with all migrations applied, for `use`. A running platform may use the same file: both
+ * have it open in WAL mode, and each sees the other's changes with its next query.
  */
 export async function withLocalDatabase<T>(
   at: Pick<Preparation, "config" | "persistPath"> & { binding: string },
@@ -71,20 +71,26 @@ export async function withLocalDatabase<T>(
   return used.result;
 }
 
-/** Throws a `CliError` when a state that has been served lacks a database: an empty one would take its place. */
+/**
+ * Throws a `CliError` when a state that has been served lacks a database, because an empty one would be
+ * created in its place.
+ */
 function refuseMissingDatabases(config: WorkerConfig, persistPath: string): void {
-  // Objects are made when a Worker is served, and the databases before that.
+  // The first start creates the databases before the objects, so the objects' folder shows that databases existed.
   if (!existsSync(join(persistPath, "do"))) return;
   for (const { binding } of config.databases) {
     const file = databaseFile(persistPath, config, binding);
     if (existsSync(file)) continue;
     throw new CliError(
-      `${file} is missing, and the other data of ${persistPath} is of no use without it: put back a copy of it, or begin anew with another folder (--state)`,
+      `${file} is missing, and the other data of ${persistPath} cannot be used without it: restore a copy of it, or start with another folder (--state)`,
     );
   }
 }
 
-/** Makes a file with all migrations; one without any, or where there is no SQLite here, is left to D1. */
+/**
+ * Creates a file with all migrations. Databases without migrations are left to D1, and so are all when Node
+ * has no SQLite.
+ */
 function createFile(
   file: string,
   { migrationsDir, table }: WorkerConfig["databases"][number],
@@ -102,7 +108,10 @@ function createFile(
   }
 }
 
-/** False when the file lacks a migration, which D1 itself applies, or when there is no SQLite here but that of D1. */
+/**
+ * Prepares a database through its file. Returns false when a migration is missing, which D1 itself then
+ * applies, or when Node has no SQLite.
+ */
 async function prepareFile(
   file: string,
   { migrationsDir, table }: WorkerConfig["databases"][number],
@@ -129,7 +138,7 @@ async function prepareFile(
   }
 }
 
-/** What SQLite finds wrong with a file, if anything. */
+/** Returns the first problem that SQLite finds in the file, if any. */
 function problemOf(opened: DatabaseSync): string | undefined {
   const [row] = opened.prepare("PRAGMA quick_check(1)").all();
   const found = String(row?.["quick_check"]);
@@ -155,7 +164,7 @@ async function migrate(
   }
 }
 
-/** Where Miniflare keeps a database: it names the file as it does any object's that has a name. */
+/** Returns the path of a database's file, computed as Miniflare computes it for any named object. */
 function databaseFile(persistPath: string, config: WorkerConfig, binding: string): string {
   const configured = Object.entries(config.miniflare.d1Databases ?? {}).find(
     ([name]) => name === binding,
@@ -169,7 +178,7 @@ function databaseFile(persistPath: string, config: WorkerConfig, binding: string
   return join(persistPath, "d1", D1_OBJECT, `${objectId}.sqlite`);
 }
 
-/** A database's file, with what the tools use of a D1 binding. */
+/** Wraps a database's file in the part of a D1 binding that the tools use. */
 function fileDatabase(opened: DatabaseSync): D1 {
   const statement = (sql: string, values: SQLInputValue[]): ReturnType<D1["prepare"]> => ({
     bind: (...given) => statement(sql, given),

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { isPortFree, nextFreePort } from "./ports.ts";
 
-/** A bucket of this machine that S3 clients can use: what exports of a local platform go to. */
+/** A bucket on this machine that S3 clients can use, as a destination of a local platform's exports. */
 export type LocalS3 = {
-  /** Without the bucket, which follows in the path. */
+  /** The endpoint's URL without the bucket, which follows in the path. */
   endpoint: string;
   bucket: string;
   accessKeyId: string;
@@ -12,15 +12,15 @@ export type LocalS3 = {
 
 export type S3Credentials = Pick<LocalS3, "accessKeyId" | "secretAccessKey">;
 
-/** As wrangler.toml has them. */
+/** The bucket's name and binding, as in wrangler.toml. */
 export const LOCAL_BUCKET = "threadworks-exports";
 export const LOCAL_BUCKET_BINDING = "EXPORTS";
 const S3_PATH = "/cdn-cgi/local/r2/s3";
 
-/** Only on loopback: the same port hands out every other bucket without a key. */
+/** The bucket is served on loopback only, because the same port serves every other bucket without a key. */
 export const S3_HOST = "127.0.0.1";
 
-/** Undefined where the variables name none. */
+/** Returns the credentials in the variables; undefined when there are none. */
 export function localS3Credentials(vars: Record<string, unknown>): S3Credentials | undefined {
   const accessKeyId = vars["LOCAL_S3_ACCESS_KEY_ID"];
   const secretAccessKey = vars["LOCAL_S3_SECRET_ACCESS_KEY"];
@@ -38,8 +38,8 @@ export function localS3(port: number, credentials: S3Credentials): LocalS3 {
 }
 
 /**
- * The port that the state's bucket had before, because destinations keep its endpoint's URL; for a new
- * state the next free one after the Worker's. 0, for any, when the Worker's is any too.
+ * Returns the port for the bucket. It is the one that this state used before, because destinations contain
+ * its URL; for a new state it is the next free port after the Worker's, or 0 (any) when the Worker's is 0.
  */
 export async function chooseS3Port(portFile: string, workerPort: number): Promise<number> {
   const before = readPort(portFile);
@@ -49,7 +49,7 @@ export async function chooseS3Port(portFile: string, workerPort: number): Promis
   return workerPort === 0 ? 0 : nextFreePort(S3_HOST, workerPort + 1);
 }
 
-/** Remembers the port; warns where destinations have that of another time. */
+/** Stores the port for later starts, and warns when it has changed, since destinations contain the old one. */
 export function rememberS3Port(
   portFile: string,
   port: number,
@@ -60,7 +60,7 @@ export function rememberS3Port(
   writeFileSync(portFile, `${port}\n`);
   if (before === undefined) return;
   warn(
-    `port ${before} of the bucket for exports is in use; the bucket is on ${port} now, where destinations with its old address do not find it`,
+    `port ${before} of the bucket for exports is in use; the bucket is now on port ${port}: update the address of destinations`,
   );
 }
 

@@ -8,8 +8,8 @@ import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import { loadMiniflare } from "./miniflare.ts";
 
 /**
- * The schemas of the graphs that a local platform serves. Reading them takes longer than a start should,
- * so it goes on beside the server, whose graph host asks for what is known by now.
+ * The schemas of the graphs that a local platform serves. Reading them takes longer than a start should take,
+ * so it happens while the server runs, and the graph host asks for those known so far.
  */
 export class LocalSchemas {
   readonly #repoRoot: string;
@@ -23,8 +23,9 @@ export class LocalSchemas {
   }
 
   /**
-   * Gives up what was being read, and begins with these sources; resolves when what was read of them at
-   * another time is known, or the reading has begun. Until it is over the schemas before stay known.
+   * Cancels the current reading and starts one of these sources. Resolves when cached schemas of the same
+   * sources are available, or else when the reading has started. Until it ends, the former schemas remain
+   * available.
    */
   async read(sources: TypedSources): Promise<void> {
     await this.close();
@@ -35,7 +36,7 @@ export class LocalSchemas {
       .then((answer) => ("known" in answer ? answer.known : answer.reading))
       .then(
         (found) => this.#take(found),
-        // It was given up.
+        // The reading was cancelled.
         () => {},
       );
     this.#current = { ended, done };
@@ -46,7 +47,10 @@ export class LocalSchemas {
     if (isKnown) await done;
   }
 
-  /** Answers the graph host's question for one graph, `GET /<graph id>`: by "graph" or "graph|subgraph". */
+  /**
+   * Answers the graph host's request for one graph, `GET /<graph id>`, with its schemas by "graph" or
+   * "graph|subgraph".
+   */
   answer({ url }: Pick<Request, "url">): ResponseType {
     const graphId = decodeURIComponent(new URL(url).pathname.slice(1));
     return loadMiniflare().Response.json(
@@ -54,7 +58,7 @@ export class LocalSchemas {
     );
   }
 
-  /** Ends what is being read, and its process. */
+  /** Cancels the current reading, and ends its process. */
   async close(): Promise<void> {
     this.#current?.ended.abort();
     await this.#current?.done;

@@ -1,4 +1,4 @@
-/** Holds lines back while a start is going on: of one that fails only the failure is worth reading. */
+/** Holds log lines back during a start: when a start fails, only its error is worth reading. */
 export class LogGate<Line> {
   #held: Line[] | undefined;
   readonly #write: (line: Line) => void;
@@ -12,7 +12,7 @@ export class LogGate<Line> {
     else this.#held.push(line);
   }
 
-  /** Passes on what `start` logged when it succeeds, and forgets it when it fails. */
+  /** Runs `start`. Writes the lines that it logged when it succeeds, and drops them when it fails. */
   async during<T>(start: () => Promise<T>): Promise<T> {
     const held: Line[] = [];
     this.#held = held;

@@ -4,8 +4,9 @@ import type * as MiniflareModule from "miniflare";
 const require = createRequire(import.meta.url);
 
 /**
- * Miniflare, loaded when it is first asked for, as the CommonJS that it is. An `import` would first compile its
- * megabytes to find out what they are, and then parse them for the names that they export: half of the time.
+ * Loads Miniflare on first use, by `require`, since it is CommonJS. An `import` would first scan its several
+ * megabytes to detect the format, and then parse them for exported names, which takes half of the loading
+ * time.
  */
 export function loadMiniflare(): typeof MiniflareModule {
   return require("miniflare") as typeof MiniflareModule;

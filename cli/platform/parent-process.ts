@@ -1,11 +1,12 @@
 const POLL_MS = 500;
 
-/** Set by the script that starts this process, to its own process id. */
+/** The script that starts this process sets this variable to its own process id. */
 const PARENT_VARIABLE = "THREADWORKS_PARENT_PID";
 
 /**
- * Calls back when the script that started this process is gone, for instance because npm or the shell
- * above it was killed: nobody could end this process any more. Does nothing when started in other ways.
+ * Calls back when the script that started this process is gone, for instance because npm or the shell above
+ * it was killed: nothing else would end this process then. Does nothing when the process was started in
+ * another way.
  */
 export function whenParentEnds(callback: () => void): void {
   const parent = Number(process.env[PARENT_VARIABLE]);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { CliError } from "../cli-error.ts";
 
-/** Only this machine reaches it. */
+/** Only this machine can reach this address. */
 export const DEFAULT_HOST = "127.0.0.1";
 
 const ATTEMPTS = 50;

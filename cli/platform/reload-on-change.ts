@@ -11,8 +11,8 @@ export type Reloading<Build> = {
 };
 
 /**
- * Builds and serves anew after each change of the inputs, one build at a time. A build that fails, or
- * cannot be served, leaves the one before in service. Returns a function that stops it.
+ * Builds and serves again after each change of the inputs, one build at a time. When a build fails or cannot
+ * be served, the previous one stays in service. Returns a function that stops watching.
  */
 export function reloadOnChange<Build>(options: Reloading<Build>): () => void {
   let serving = options.first;

@@ -5,7 +5,7 @@ import { z } from "zod";
 /** Written by a platform into its state folder while it serves. */
 const announcement = z.object({ pid: z.int().positive(), url: z.string() });
 
-/** The URL of the platform that serves a state folder now, if one does. */
+/** Returns the URL of the platform that is serving a state folder; undefined when there is none. */
 export function runningPlatformUrl(stateDir: string): string | undefined {
   try {
     const owner = announcement.parse(
@@ -13,12 +13,12 @@ export function runningPlatformUrl(stateDir: string): string | undefined {
     );
     return isAlive(owner.pid) ? owner.url : undefined;
   } catch {
-    // Nothing serves it, or something is about to.
+    // No platform serves it, or one is just starting.
     return undefined;
   }
 }
 
-/** Whether a process is there: one that was killed leaves what it announced, and its files, behind. */
+/** Returns whether a process exists. A killed process leaves its announcement and its files behind. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { join, relative, resolve } from "node:path";
 
-/** A place in one of the Worker's modules, as workerd names it in a stack: what it was built of may be several. */
+/** A location in one of the Worker's modules, in the form that workerd uses in stack traces. */
 const FRAME = /(?:file:\/\/\/|(?<![\w./-]))([\w-]+\.js):(\d+):(\d+)/g;
 
 type ModuleMap = { map: SourceMap; folder: string };
 
 /**
- * Makes the places in an error's stack those of the source files. A module's source map is in the first of the folders
- * that has one; they are large, so each is read when the first stack needs it.
+ * Returns a function that maps the locations in a stack trace to the source files. The source map of a module
+ * is in the first folder that has one. The maps are large, so each is only read when a stack trace needs it.
  */
 export function sourceMapper(folders: readonly string[]): (text: string) => string {
   const maps = new Map<string, ModuleMap | undefined>();
@@ -28,7 +28,7 @@ export function sourceMapper(folders: readonly string[]): (text: string) => stri
     });
 }
 
-/** Without its map a stack still names the bundle's own lines. */
+/** Reads a source map. Without one, a stack trace keeps the bundle's own line numbers. */
 function readSourceMap(folders: readonly string[], name: string): ModuleMap | undefined {
   const folder = folders.find((each) => existsSync(join(each, name)));
   if (folder === undefined) return undefined;

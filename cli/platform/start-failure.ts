@@ -1,12 +1,15 @@
 import { messageOf } from "../../src/lib/error-text.ts";
 const USELESS_ADVICE = /^The Workers runtime failed to start\..*$/m;
 
-/** A consequence, not a reason: a module that throws exports nothing that other Workers could use. */
+/**
+ * This message is a consequence and not a cause: a module that throws exports nothing that other Workers
+ * could use.
+ */
 const NO_ENTRYPOINT = /has no such named entrypoint\.?$/;
 
 /**
- * Why workerd did not start, most often because a module of the project threw while it was evaluated:
- * the messages in the lines of JSON that workerd leaves on stderr.
+ * Returns the reason why workerd did not start, usually that a module of the project threw during evaluation.
+ * It is taken from the JSON lines that workerd wrote to stderr.
  */
 export function startFailure(error: unknown): string {
   const text = messageOf(error);

@@ -10,12 +10,12 @@ import { killWorkerd } from "./workerd-process.ts";
 
 export type StateDir = {
   path: string;
-  /** Where Miniflare keeps D1, R2 and objects; `wrangler --persist-to <state dir>` reads the same. */
+  /** The folder in which Miniflare keeps D1, R2 and objects; `wrangler --persist-to <state dir>` uses the same. */
   persistPath: string;
   buildDir: string;
-  /** Holds the port of the bucket for exports. */
+  /** The file with the port of the bucket for exports. */
   s3PortFile: string;
-  /** Names the running workerd, for whoever has to end it when this process cannot. */
+  /** The file with the process id of the running workerd, for another process that has to end it. */
   workerdPidFile: string;
   announce: (url: string) => void;
   release: () => void;
@@ -24,9 +24,9 @@ export type StateDir = {
 type Owner = { pid: number; url?: string };
 
 /**
- * Takes a state directory for this process, or throws a `CliError` that names the process which has it.
- * Ends a workerd that an earlier owner left behind. The lock is SQLite's own file lock: the system
- * drops it when the process dies, whatever kills it. Node before 22.13 has no SQLite, and takes a file with its process id.
+ * Locks a state directory for this process, or throws a `CliError` that names the process that has it. Ends a
+ * workerd that an earlier owner left behind. The lock is SQLite's file lock, which the system releases when
+ * the process dies for any reason. Node before 22.13 has no SQLite; a file with the process id is used there.
  */
 export function acquireStateDir(stateDir: string): StateDir {
   const path = resolve(stateDir);
@@ -67,7 +67,7 @@ function acquire(path: string): StateDir {
   };
 }
 
-/** Undefined when another process has the lock. */
+/** Takes the lock; returns undefined when another process has it. */
 function lockFile(file: string): { close: () => void } | undefined {
   if (sqlite === undefined) return holdFile(`${file}-holder`);
   let database: DatabaseSync | undefined;
@@ -88,7 +88,7 @@ function describeOwner(path: string, ownerFile: string): string {
     const { pid, url } = JSON.parse(readFileSync(ownerFile, "utf8")) as Owner;
     owner = `process ${pid}${url === undefined ? "" : `, which serves ${url}`}`;
   } catch {
-    // The owner has the lock and is about to write its name.
+    // The owner has the lock and has not written its process id yet.
   }
   return `the state directory ${path} is in use by ${owner}; stop it, or give another with --state`;
 }

@@ -1,6 +1,6 @@
 import { CliError } from "../cli-error.ts";
 
-/** Why a file of a state folder cannot be used, by the system's code for it, and what to do. */
+/** The reason why a file of a state folder cannot be used, and the remedy, by the system's error code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full; free some space",
   EDQUOT: "the disk quota is used up; free some space",
@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: "the disk cannot be read or written; check it",
 };
 
-/** By the primary codes of SQLite's results. */
+/** The same by the primary result codes of SQLite. */
 const SQLITE_REASONS: Readonly<Record<number, string>> = {
   8: "it is read-only; make it writable",
   10: "the disk cannot be read or written; check it",
@@ -25,8 +25,8 @@ const SQLITE_REASONS: Readonly<Record<number, string>> = {
 const DAMAGED = new Set([11, 26]);
 
 /**
- * The one line that says which file of a state folder cannot be used, and what to do; what is no such
- * failure is returned as it is.
+ * Converts a file system error into a `CliError` with one line that names the file of a state folder and the
+ * remedy. Other errors are returned unchanged.
  */
 export function stateFailure(error: unknown, stateDir: string): unknown {
   if (!(error instanceof Error) || error instanceof CliError) return error;
@@ -36,7 +36,7 @@ export function stateFailure(error: unknown, stateDir: string): unknown {
   return new CliError(`${path} cannot be used: ${reason}, or give another folder with --state`);
 }
 
-/** The same for what SQLite says of a file; `remedy` is what to do about a damaged one. */
+/** Does the same for an error of SQLite; `remedy` is the advice for a damaged file. */
 export function sqliteFailure(error: unknown, file: string, remedy: string): unknown {
   if (!(error instanceof Error) || !("errcode" in error)) return error;
   const code = Number(error.errcode) & 0xff;
@@ -46,7 +46,7 @@ export function sqliteFailure(error: unknown, file: string, remedy: string): unk
   return new CliError(`${file} cannot be used: ${reason}, or give another folder with --state`);
 }
 
-/** `finding` is SQLite's word for it. */
+/** Returns the error for a damaged file; `finding` is SQLite's message. */
 export function damagedFile(file: string, finding: string, remedy: string): CliError {
   return new CliError(`${file} is damaged (${finding}): ${remedy}`);
 }

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { type Region, REGIONS } from "../../src/lib/region.ts";
 import { CliError } from "../cli-error.ts";
 
-/** The region whose data is in a state folder; the US where none was noted. */
+/** Returns the region that a state folder belongs to; the US when none is stored. */
 export function stateRegion(stateDir: string): Region {
   const file = regionFile(stateDir);
   const name = existsSync(file) ? readFileSync(file, "utf8").trim() : "us";
   const region = REGIONS.find((each) => each === name);
-  if (region === undefined) throw new CliError(`${file} names no region: ${name}`);
+  if (region === undefined) throw new CliError(`${file} does not name a region: ${name}`);
   return region;
 }
 
-/** Notes whose data a folder has from now on. Throws a `CliError` when it has another region's. */
+/** Stores the region that a state folder belongs to. Throws a `CliError` when it has another region's data. */
 export function keepRegion(stateDir: string, region: Region): void {
   const isUsed = existsSync(join(stateDir, "v3"));
   if (isUsed && stateRegion(stateDir) !== region) {

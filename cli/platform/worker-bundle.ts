@@ -18,19 +18,19 @@ export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
 const TEMPLATES_MODULE = "templates.js";
 
-/** Names stay as they are: stack traces tell them. */
+/** Names are not minified, because stack traces contain them. */
 const SHIPPED = { minifyWhitespace: true, minifySyntax: true } as const;
 
 /**
- * Bundles the Worker itself. The project of graphs stays a module of its own, next to the result.
- * Returns the files that the bundle was made from: those that somebody edits, and with installed packages.
+ * Bundles the Worker itself. The project's graphs remain a separate module, beside the result. Returns the
+ * files that the bundle was made from: `inputs` are source files, and `modules` include installed packages.
  */
 export async function bundleWorker(options: {
   repoRoot: string;
   main: string;
   define: Record<string, string>;
   outFile: string;
-  /** Made to be sent: small, and without the texts of its sources. */
+  /** Minified for distribution. */
   shipped?: boolean;
 }): Promise<{ inputs: string[]; modules: string[] }> {
   try {
@@ -69,8 +69,8 @@ const projectModulePlugin: esbuild.Plugin = {
 export type WorkerModule = { type: "ESModule" | "Text"; path: string; contents: string };
 
 /**
- * The Worker's modules as workerd names them: the entry, what it imports, and files of the project. The folders are those
- * that the Worker and the project were bundled into.
+ * Returns the Worker's modules under workerd's names for them: the entry, the modules that it imports, and
+ * the project's files. The folders are those that the Worker and the project were bundled into.
  */
 export function workerModules(
   folders: { worker: string; project: string },

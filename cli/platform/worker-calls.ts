@@ -3,13 +3,13 @@ import type { Miniflare, V4WorkerOptions } from "miniflare";
 import { z } from "zod";
 import type { D1, D1Statement } from "../database/database.ts";
 
-/** A Worker beside the platform's that passes on what this process asks of it. */
+/** The name of a Worker beside the platform's that performs the calls of this process. */
 const CALLER = "worker-calls";
 
-/** Nobody else can know it, so that what listens for S3 clients lets only this process through. */
+/** A secret host name, so that the listener for S3 clients accepts calls from this process only. */
 const HOST = `${randomUUID()}.invalid`;
 
-/** A handle that Miniflare gives would start a thread, with a client of its own, to ask the same. */
+/** The Worker's script. Miniflare's own handles would start a thread with another client for the same calls. */
 const SCRIPT = `
 const problemOf = (error) => ({ message: String(error?.message ?? error), stack: error?.stack });
 const answers = {
@@ -47,10 +47,10 @@ const checked = z.object({
 const ended = z.object({ outcome: z.string() });
 const rows = z.array(z.array(z.record(z.string(), z.unknown())));
 
-/** Why something of a project does not load. */
+/** The reason why a part of a project does not load. */
 export type Problem = z.infer<typeof problem>;
 
-/** What a `Miniflare` needs, beside the Worker of this name, for the calls below. */
+/** Returns the options of the additional Worker that the calls below need, beside the Worker with this name. */
 export function callerOptions(
   name: string,
   { compatibilityDate, compatibilityFlags = [], d1Databases }: Partial<V4WorkerOptions>,
@@ -67,18 +67,18 @@ export function callerOptions(
   };
 }
 
-/** Loads the project and each of its graphs, and returns what does not load. */
+/** Loads the project and each of its graphs, and returns the problems. */
 export async function loadProblems(miniflare: Miniflare): Promise<z.infer<typeof checked>> {
   return checked.parse(await call(miniflare, "check", {}));
 }
 
-/** Fires the Worker's `scheduled` handler. Rejects when it failed. */
+/** Fires the Worker's `scheduled` handler. Rejects when the handler failed. */
 export async function fireScheduled(miniflare: Miniflare, cron: string): Promise<void> {
   const { outcome } = ended.parse(await call(miniflare, "scheduled", { cron, time: Date.now() }));
   if (outcome !== "ok") throw new Error(`its outcome is "${outcome}"`);
 }
 
-/** A database of the Worker, which is asked as the Worker asks it; values are texts, numbers and null. */
+/** Returns a database of the Worker, accessed through the Worker's binding. Values are strings, numbers and null. */
 export function databaseOf(miniflare: Miniflare, binding: string): D1 {
   type Statement = ReturnType<D1["prepare"]> & { sql: string; values: unknown[] };
   const query = async (statements: D1Statement[]): Promise<z.infer<typeof rows>> => {

@@ -27,7 +27,7 @@ export type D1Config = {
   migrations_table?: string;
 };
 
-/** Everything of a Worker's Miniflare options but its source. */
+/** Miniflare's options of a Worker, without its source. */
 type WorkerSettings = Partial<V4WorkerOptions> & { bindings?: Record<string, unknown> };
 
 export type WorkerConfig = {
@@ -41,8 +41,8 @@ export type WorkerConfig = {
 };
 
 /**
- * Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler itself does. A package brings what was read of the one,
- * and the settings of the project that it serves lie elsewhere.
+ * Reads `wrangler.toml`, and the `.dev.vars` beside it, as wrangler does. A package contains the prebuilt
+ * result for the former; the settings of the project that it serves are read from `settingsPath`.
  */
 export async function readWorkerConfig(
   repoRoot: string,
@@ -50,7 +50,7 @@ export async function readWorkerConfig(
 ): Promise<WorkerConfig> {
   if (BUILT !== undefined) return readBuiltConfig(BUILT.config, settingsPath);
   const configPath = join(repoRoot, "wrangler.toml");
-  // Loaded only now: it takes longer than all else that a start needs when nothing has changed.
+  // Loaded on demand: this takes longer than everything else in a start without changes.
   const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = await import("wrangler");
   const { config, options } = withoutWranglerLog(() => {
     const read = unstable_readConfig({ config: configPath });
@@ -93,7 +93,7 @@ function readBuiltConfig(file: string, settingsPath: string | undefined): Worker
   };
 }
 
-/** wrangler prints on stdout which files it reads. */
+/** Silences wrangler, which prints on stdout which files it reads. */
 function withoutWranglerLog<T>(read: () => T): T {
   const level = process.env["WRANGLER_LOG"];
   process.env["WRANGLER_LOG"] = level ?? "error";
@@ -108,18 +108,18 @@ export type WorkerOptions = {
   persistPath: string;
   runtimeEnv: Record<string, string>;
   modules: WorkerModule[];
-  /** Of a Worker that serves the console. */
+  /** The console's files, when the Worker serves the console. */
   consoleFolder?: string;
   host: string;
   port: number;
   vars: Record<string, string>;
-  /** Serves the bucket for exports to S3 clients; on any port when it is 0. */
+  /** The port and credentials with which S3 clients reach the bucket for exports; port 0 selects any. */
   s3?: { port: number; credentials: S3Credentials };
-  /** Of a Worker that has a project: answers its graph host, which asks for the schemas of a graph's types. */
+  /** Answers the graph host's requests for the schemas of a graph's types. */
   schemas?: (request: Request) => Response;
-  /** Has beside the Worker what the calls of `worker-calls.ts` go through. */
+  /** Whether to add the Worker that the calls of `worker-calls.ts` need. */
   calls?: boolean;
-  /** Answers the Worker, which asks how much room there is when it cannot write. */
+  /** Answers the Worker's request for the free disk space, which it makes when a write fails. */
   disk?: () => Promise<Response>;
   onLog: (log: WorkerdStructuredLog) => void;
   /** Called when workerd has crashed and runs again. */
@@ -127,14 +127,15 @@ export type WorkerOptions = {
 };
 
 /**
- * The Worker listens on its own socket, without the proxy Worker that Miniflare puts before its entry:
- * that hop halves the throughput. The entry only carries this process's own calls and those of S3 clients.
+ * Returns Miniflare's options for serving. The Worker listens on its own socket, without the proxy Worker
+ * that Miniflare puts before its entry, because that hop halves the throughput. The entry only carries this
+ * process's own calls and those of S3 clients.
  */
 export function serveMiniflareOptions(
   config: WorkerConfig,
   options: WorkerOptions,
 ): MiniflareOptions {
-  // With assets of its own the Worker would not be asked directly, but by a proxy.
+  // With its own assets, the Worker would be called through a proxy and not directly.
   const { modulesRules: _modulesRules, assets: _assets, ...workerOptions } = config.miniflare;
   const { s3 } = options;
   return loadMiniflare().convertV4MiniflareOptions({
@@ -170,7 +171,10 @@ function consoleOf(folder: string | undefined): WorkerSettings["serviceBindings"
 
 type R2Buckets = NonNullable<WorkerSettings["r2Buckets"]>;
 
-/** Those of the Worker. That for exports is served with these credentials, or without any not at all. */
+/**
+ * Returns the Worker's buckets. The bucket for exports is served to S3 clients with these credentials, or not
+ * at all without any.
+ */
 function bucketsOf(
   { r2Buckets = {} }: WorkerSettings,
   s3Credentials: S3Credentials | undefined,
@@ -183,7 +187,7 @@ function bucketsOf(
   return { ...own, [LOCAL_BUCKET_BINDING]: exports };
 }
 
-/** Only the D1 databases, for work on them while no Worker runs. */
+/** Returns Miniflare's options for the D1 databases only, for work on them while no Worker runs. */
 export function databaseMiniflareOptions(
   config: WorkerConfig,
   persistPath: string,
@@ -204,8 +208,8 @@ export function databaseMiniflareOptions(
 }
 
 /**
- * A Miniflare whose process still decides what a signal does. Miniflare's own handlers leave at once
- * with an exit code of 128 and more, before anything else could be closed.
+ * Creates a Miniflare without its signal handlers, so that this process keeps control. Miniflare's own
+ * handlers exit at once with a code above 128, before anything else could be closed.
  */
 export function createMiniflare(options: MiniflareOptions): MiniflareType {
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

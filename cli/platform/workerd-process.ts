@@ -15,9 +15,9 @@ let users = 0;
 let pathBefore: string | undefined;
 
 /**
- * Makes the Miniflares of this process start workerd through a program that writes workerd's process id
- * into the file that `runtimeEnv` names (the id stays the same when the program becomes workerd), and
- * that keeps the terminal's signals away from it: the parent decides when workerd ends.
+ * Makes the Miniflares of this process start workerd through a launcher. The launcher writes workerd's
+ * process id into the file named by `runtimeEnv` (the id stays the same when the launcher becomes workerd),
+ * and makes workerd ignore the terminal's signals: the parent decides when workerd ends.
  */
 export function recordWorkerdPid(
   pidFile: string,
@@ -41,7 +41,7 @@ export function recordWorkerdPid(
 }
 
 function writeLauncher(file: string): string {
-  // Miniflare's own copy: another package may have a workerd of another version installed.
+  // Miniflare's own copy is used, because another package may have installed a different version of workerd.
   const { default: workerd } = createRequire(require.resolve("miniflare"))("workerd") as {
     default: string;
   };
@@ -56,14 +56,14 @@ function writeLauncher(file: string): string {
 }
 
 export type Watchdog = {
-  /** Names the workerd that runs now; the file alone could be deleted with the state directory. */
+  /** Tells the watchdog which workerd runs now; the pid file alone could be deleted with the state directory. */
   watch: () => void;
   stop: () => void;
 };
 
 /**
- * Starts a process that ends workerd when this one is gone, even by `kill -9`: it reads a pipe that
- * only this process holds open, to its end.
+ * Starts a process that ends workerd when this process is gone, even after `kill -9`: it reads a pipe, which
+ * only this process holds open, until its end.
  */
 export function startWatchdog(pidFile: string): Watchdog {
   const script = [
@@ -81,7 +81,7 @@ export function startWatchdog(pidFile: string): Watchdog {
   });
   child.unref();
   if (child.stdin instanceof Socket) child.stdin.unref();
-  // A watchdog that somebody ended is no reason to end the platform.
+  // The platform continues when the watchdog was killed.
   child.stdin.on("error", () => {});
   return {
     watch: () => {
@@ -91,13 +91,13 @@ export function startWatchdog(pidFile: string): Watchdog {
   };
 }
 
-/** Kills a process if it is a workerd; a recycled process id belongs to somebody else. */
+/** Kills a process if it is a workerd. A reused process id may belong to another program. */
 export function killWorkerd(pid: number): void {
   if (!Number.isSafeInteger(pid) || pid <= 1 || !isWorkerd(pid)) return;
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended by itself in between.
+    // The process has ended in the meantime.
   }
 }
 

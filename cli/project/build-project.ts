@@ -27,42 +27,42 @@ export type BuildProjectOptions = {
   outFile: string;
   /**
    * Whether to read input, output, state and config schemas from the graphs' TypeScript types, and to put
-   * them into the module. That takes seconds when they are not known yet.
+   * them into the module. Reading takes seconds when they are not cached.
    */
   schemas: boolean;
-  /** Is called when reading the schemas takes long enough to be worth a word. */
+  /** Called when reading the schemas takes so long that the user should be told. */
   onReadingSchemas?: (() => void) | undefined;
-  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  /** Which LangChain the graphs are built with; the project's own by default. */
   langGraph?: LangGraphChoice;
-  /** The module that exports `defineGraphHost`; tests give a stub. */
+  /** The module that exports `defineGraphHost`; tests pass a stub. */
   graphHostModule?: string;
-  /** As small as it gets with the names in it left as they are: stack traces tell them. */
+  /** Whether to minify everything but names, which stack traces contain. */
   compact?: boolean;
 };
 
 export type BuiltProject = {
   graphs: string[];
-  /** The project authenticates its users itself. */
+  /** Whether the project authenticates its users itself. */
   hasAuth: boolean;
   env: Record<string, string>;
-  /** What the graphs find below `/bundle`. */
+  /** The text files that the graphs find below `/bundle`. */
   files: ProjectFile[];
-  /** What the schemas are read from, for who reads them beside. */
+  /** The sources that the schemas are read from, for callers that read them separately. */
   typedSources: TypedSources;
   /** Absolute paths of the files that the result was made from, without installed packages. */
   inputs: string[];
-  /** Those of the files, and of installed packages, that are in the module. */
+  /** Absolute paths of all files in the module, including those of installed packages. */
   modules: string[];
-  /** The names of modules beside the one that was asked for, which it imports. */
+  /** The names of further modules beside the requested one, which it imports. */
   packageModules: string[];
-  /** The graphs may read files, so that all of the project's text files are among the inputs. */
+  /** Whether the graphs may read files; all of the project's text files are then inputs. */
   readsFiles: boolean;
   warnings: string[];
 };
 
 /**
- * Bundles a project of graphs into one ES module that exports the class `GraphHost`.
- * Throws a `CliError` that names what is wrong with the project.
+ * Bundles a project of graphs into one ES module that exports the class `GraphHost`. Throws a `CliError` that
+ * says what is wrong with the project.
  */
 export async function buildProject(options: BuildProjectOptions): Promise<BuiltProject> {
   const project = loadProjectConfig(options.configPath);
@@ -92,7 +92,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
           onSlow: options.onReadingSchemas,
         })
       : undefined;
-    // It is awaited below, unless the build fails before.
+    // It is awaited below, unless the build fails before; its rejection must not be unhandled.
     reading?.catch(() => {});
     await checkAuth(project, `${resolve(options.outFile)}.auth-check.mjs`);
     const ui = await buildUi(project);
@@ -128,7 +128,7 @@ export async function buildProject(options: BuildProjectOptions): Promise<BuiltP
   }
 }
 
-/** The project's own files: those that its graphs import, directly or not. */
+/** Returns the project's own files that its graphs import, directly or indirectly. */
 function filesOfGraphs(metafile: esbuild.Metafile, project: ProjectConfig): string[] {
   const files = new Map(
     Object.entries(metafile.inputs).map(([path, input]) => [

@@ -5,17 +5,17 @@ import { REPO_ROOT } from "../invocation.ts";
 import { writeWhole } from "../platform/write-whole.ts";
 import { buildTarball } from "./tarball.ts";
 
-/** The module `#templates` of package.json. */
+/** The file of the module `#templates` of package.json. */
 export const TEMPLATES_FILE = BUILT?.templates ?? join(REPO_ROOT, ".threadworks/templates.js");
 
 const EXAMPLES = join(REPO_ROOT, "examples");
 
-/** What a template is made of, besides installed packages. */
+/** The inputs of the templates, besides installed packages. */
 const INPUTS = ["examples", "src/graph-runtime", "src/lib", "cli/project", "package-lock.json"];
 
 /**
- * Builds each folder of `examples` that has a `langgraph.json` into a tarball, all of them into the
- * module that is shipped with the Worker. Does nothing while that is newer than what it is made of.
+ * Builds each folder of `examples` that has a `langgraph.json` into a tarball, and writes all of them into
+ * the module that is shipped with the Worker. Does nothing while the module is newer than its inputs.
  */
 export async function buildTemplates(): Promise<void> {
   if (BUILT !== undefined) return;
@@ -29,7 +29,7 @@ export async function buildTemplates(): Promise<void> {
   writeWhole(TEMPLATES_FILE, `export default ${JSON.stringify(templates)};\n`);
 }
 
-/** The name and the folder of each. */
+/** Returns the name and the folder of each template. */
 export function templateProjects(): [name: string, folder: string][] {
   return readdirSync(EXAMPLES)
     .toSorted()

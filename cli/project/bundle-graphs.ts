@@ -16,8 +16,8 @@ import { describeEntryError, ENTRY } from "./entry-module.ts";
 import { runEsbuild } from "./run-esbuild.ts";
 
 /**
- * Bundles the graphs of a project, again where installed packages need something of the bundle. Throws a
- * `CliError` that names what is wrong with the project.
+ * Bundles the graphs of a project, in several rounds when installed packages need repairs. Throws a
+ * `CliError` that says what is wrong with the project.
  */
 export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle> {
   const { project } = options;
@@ -33,7 +33,7 @@ export async function bundleGraphs(options: BundleOptions): Promise<GraphBundle>
   throw bundleFailure(project, [UNENDING]);
 }
 
-/** Null when it failed for nothing but what the next round mends. */
+/** Returns null when all errors are ones that the next round repairs. */
 async function build(
   options: BundleOptions,
   repairs: BundleRepairs,

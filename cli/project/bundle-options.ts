@@ -10,13 +10,16 @@ import { nativeAddonPlugin, nodeBuiltinsPlugin } from "./node-modules.ts";
 import { variableImportsPlugin } from "./variable-imports.ts";
 import { describeMessage, WORKERD_BUILD_OPTIONS } from "./workerd-build.ts";
 
-/** Each round mends all that the one before has met, so a project that needs more goes in circles. */
+/**
+ * Maximum rounds. Each round repairs everything that the one before reported, so a project that needs more is
+ * in a loop.
+ */
 export const MAX_ROUNDS = 10;
 
-/** Packages that circle without an end, or need more rounds than one expects of any project. */
-export const UNENDING = "its packages cannot be put together: install them anew";
+/** Reported for packages that need more than MAX_ROUNDS rounds. */
+export const UNENDING = "its packages cannot be bundled together: reinstall them";
 
-/** The map stays out of the module: it is shipped beside it. */
+/** The source map is shipped beside the module and not linked in it. */
 const COMPACT = {
   minifyWhitespace: true,
   minifySyntax: true,
@@ -24,8 +27,8 @@ const COMPACT = {
 } as const;
 
 /**
- * A base of tsconfig.json that is a development dependency changes nothing about a bundle; and the graph host does
- * without what LangChain does not have before 0.3.58.
+ * Warnings that have no consequences: a base of tsconfig.json from a missing development dependency does not
+ * affect a bundle, and the graph host handles the absence of what LangChain does not export before 0.3.58.
  */
 const MEANINGLESS_WARNING =
   /^Cannot find base config file |^Import "(?:isZodSchemaV[34]|toJsonSchema)" will always be undefined /;
@@ -36,7 +39,7 @@ export type BundleOptions = {
   /** The ES module to write; its source map is written beside it. */
   outFile: string;
   graphHostModule: string;
-  /** As small as it gets with the names in it left as they are: stack traces tell them. */
+  /** Whether to minify everything but names, which stack traces contain. */
   compact: boolean;
   /** Whether schemas are put into the module, by `addSchemas`. */
   schemas: boolean;
@@ -45,16 +48,16 @@ export type BundleOptions = {
 export type GraphBundle = {
   metafile: esbuild.Metafile;
   warnings: string[];
-  /** The names of further modules beside the one that was asked for, which it imports. */
+  /** The names of further modules beside the requested one, which it imports. */
   packageModules: string[];
 };
 
-/** How modules of a project and of its packages are bundled, whichever of them a bundle has. */
+/** Returns the esbuild settings that apply to modules of a project and of its packages alike. */
 export function bundleSettings(options: BundleOptions, repairs: BundleRepairs) {
   const { project, langChain, compact } = options;
   return {
     ...WORKERD_BUILD_OPTIONS,
-    // Traces tell runs by the names of classes and functions, and LangChain serializes its own by them.
+    // Traces identify runs by the names of classes and functions, and LangChain serialises its own objects by them.
     keepNames: true,
     absWorkingDir: project.projectDir,
     define: {
@@ -75,12 +78,12 @@ export function bundleSettings(options: BundleOptions, repairs: BundleRepairs) {
   } satisfies esbuild.BuildOptions;
 }
 
-/** What is to be told of the warnings of a bundle. */
+/** Returns the texts of the warnings that are relevant for the user. */
 export function toldWarnings(warnings: readonly esbuild.Message[]): string[] {
   return warnings.filter(({ text }) => !MEANINGLESS_WARNING.test(text)).map(describeMessage);
 }
 
-/** The errors of a build of esbuild; anything else that was thrown is thrown again. */
+/** Returns the errors of an esbuild failure; any other error is thrown again. */
 export function errorsOf(error: unknown): esbuild.Message[] {
   const { errors } = error as esbuild.BuildFailure;
   if (!Array.isArray(errors)) throw error;

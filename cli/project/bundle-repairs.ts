@@ -7,10 +7,10 @@ import { describeMessage, isInstalled } from "./workerd-build.ts";
 
 const MISSING = "missing-module";
 
-/** What CommonJS asks to know whether it is the program; nothing is assigned to it. */
+/** Matches the check by which CommonJS modules find out whether they are the main program; not an assignment. */
 const PARENT = /(?<![\w$.])module\d*\.parent\b(?!\s*=(?!=))/;
 
-/** As Node takes packages, with what a Worker has in addition. */
+/** Resolves packages as Node does, plus the conditions that a Worker has in addition. */
 const AS_NODE = {
   platform: "node",
   conditions: ["workerd", "node", "module"],
@@ -18,36 +18,37 @@ const AS_NODE = {
   resolveExtensions: [".js", ".mjs", ".cjs", ".json", ".ts"],
 } satisfies ResolverOptions;
 
-/** A module that an installed package imports and that is not there. */
+/** A module that an installed package imports and that is not installed. */
 type MissingModule = { importer: string; specifier: string };
 
-/** What is known of some files, and changes how they are bundled. */
+/** The repairs of some files, which change how they are bundled. */
 export type RepairsState = {
   nodePackages: string[];
   missing: MissingModule[];
-  /** Files with esbuild's words. */
+  /** Pairs of a file and esbuild's error message. */
   unlinked: [file: string, problem: string][];
   givesParents: boolean;
 };
 
 /**
- * What packages written for Node need of a bundle for a Worker, found by failing: a round of bundling
- * notes what it met, and the next one has it mended. Most projects need no second round.
+ * Makes packages that were written for Node work in a bundle for a Worker. What they need is found by
+ * failing: each round of bundling notes the errors, and the next one contains the repairs. Most projects need
+ * no second round.
  *
- * - A package whose entry for browsers lacks an export that is imported, or that replaces a module by
- *   nothing there, is taken as Node would take it.
- * - What an installed package imports and nobody has installed throws when it is reached, and not before:
- *   optional dependencies, mostly.
- * - A file of a package that imports what the installed version of another does not export throws when it
- *   is reached, too: Node would not link it.
- * - A CommonJS file that asks whether a module has required it is told that one has. Files without a parent take
- *   themselves for the program, and do what is for no graph.
+ * - A package whose entry for browsers lacks an imported export, or replaces a module by nothing, is
+ *   resolved as in Node.
+ * - A module that an installed package imports and that is not installed throws when it is reached, and
+ *   not before. These are mostly optional dependencies.
+ * - A file of a package that imports what the installed version of another package does not export also
+ *   throws when it is reached: Node would not link it.
+ * - A CommonJS file that asks for its parent module is given one. Files without a parent take themselves
+ *   for the main program, and run code that is not meant for graphs.
  */
 export class BundleRepairs {
   readonly #projectDir: string;
   readonly #nodePackages = new Set<string>();
   readonly #missing = new Map<string, MissingModule>();
-  /** Files of packages that import what another package does not export, with esbuild's words for it. */
+  /** Files of packages that import what another package does not export, with esbuild's error message. */
   readonly #unlinked = new Map<string, string>();
   #givesParents = false;
 
@@ -55,9 +56,9 @@ export class BundleRepairs {
     this.#projectDir = projectDir;
   }
 
-  /** Those of the errors of one round that the next one does not mend. */
+  /** Notes the errors of one round, and returns those that the next round does not repair. */
   note(errors: esbuild.Message[]): esbuild.Message[] {
-    // One package may be met by many errors: what counts is how it was taken in this round.
+    // One package may cause many errors: what counts is how it was resolved in this round.
     const takenAsNode = new Set(this.#nodePackages);
     return errors.filter((message) => !this.#note(message, takenAsNode));
   }
@@ -80,7 +81,7 @@ export class BundleRepairs {
     return true;
   }
 
-  /** True when a package replaces a module by nothing in browsers, which the next round mends. */
+  /** Returns true when a package replaces a module by nothing for browsers, which the next round repairs. */
   noteDisabled(metafile: esbuild.Metafile): boolean {
     const before = this.#nodePackages.size;
     for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
@@ -91,14 +92,17 @@ export class BundleRepairs {
     return this.#nodePackages.size > before;
   }
 
-  /** True when a file of a bundle asks for its parent, which the next round answers. */
+  /** Returns true when a file of a bundle asks for its parent, which the next round provides. */
   noteParents(bundle: string): boolean {
     if (this.#givesParents || !PARENT.test(bundle)) return false;
     this.#givesParents = true;
     return true;
   }
 
-  /** What is known for those files of packages that `isOf` names: equal where it has the same effect on them. */
+  /**
+   * Returns the repairs that can affect the package files selected by `isOf`. Equal states have the same
+   * effect on them.
+   */
   stateOf(isOf: (file: string) => boolean): RepairsState {
     return {
       nodePackages: [...this.#nodePackages].toSorted(),
@@ -108,7 +112,7 @@ export class BundleRepairs {
     };
   }
 
-  /** Knows what another bundle of the same files has found out, too. */
+  /** Adds the repairs that another bundle of the same files has needed. */
   add({ nodePackages, missing, unlinked, givesParents }: RepairsState): void {
     for (const name of nodePackages) this.#nodePackages.add(name);
     for (const module of missing) this.#missing.set(keyOf(module), module);
@@ -162,12 +166,12 @@ export class BundleRepairs {
       const imported = /^[./]/.test(path) ? importing : (packageOf(`node_modules/${path}`) ?? "");
       if (!this.#nodePackages.has(importing) && !this.#nodePackages.has(imported)) return null;
       const found = await resolver.resolve(path, from);
-      // What Node does not find either is for esbuild to tell.
+      // When Node does not find it either, esbuild reports the error.
       return found === null ? null : { path: found };
     });
   }
 
-  /** One sentence for each package that misses something. */
+  /** Returns one sentence for each package that lacks a module, and for each file that cannot be linked. */
   warnings(): string[] {
     const unlinked = [...this.#unlinked].map(
       ([file, problem]) => `${file} will fail where it is reached: ${problem}`,
@@ -183,7 +187,7 @@ export class BundleRepairs {
     return [...missing, ...unlinked];
   }
 
-  /** An error that nothing here mends, with what to do about it. */
+  /** Returns the message of an error that cannot be repaired, with advice on what to do about it. */
   describe(message: esbuild.Message): string {
     const specifier = unresolved(message);
     const text = describeMessage(message);
@@ -191,13 +195,13 @@ export class BundleRepairs {
     const name = packageOf(`node_modules/${specifier}`) ?? specifier;
     const importer = resolve(this.#projectDir, message.location?.file ?? "");
     const folder = findPackage(name, dirname(importer));
-    // A package of the same repository, mostly, whose entries are made by a build of its own.
+    // This is usually a package of the same repository that has to be built first.
     if (folder !== undefined) return `${text}. ${folder} has no such module: run its build first`;
     return `${text}. Install it in ${this.#projectDir}: npm install ${name}`;
   }
 }
 
-/** The parent is the global of `module-paths.ts`, as esbuild's own `module` has none. */
+/** Provides the parent by way of the global of `module-paths.ts`, because esbuild's own `module` has none. */
 function giveParents(build: esbuild.PluginBuild): void {
   build.onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, ({ path }) => {
     const source = readFileSync(path, "utf8");
@@ -219,7 +223,7 @@ function escapePattern(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }
 
-/** The name of the installed package that a file belongs to. */
+/** Returns the name of the installed package that a file belongs to. */
 function packageOf(file: string): string | undefined {
   const [, below] = /.*(?:^|[\\/])node_modules[\\/](.+)$/.exec(file) ?? [];
   return /^(?:@[^\\/]+[\\/])?[^\\/]+/.exec(below ?? "")?.[0];

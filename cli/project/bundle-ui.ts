@@ -7,18 +7,19 @@ import { bundledFiles, describeMessage } from "./workerd-build.ts";
 import { runEsbuild } from "./run-esbuild.ts";
 
 export type BuiltUi = {
-  /** The text of each file by its name, by the names of `ui` in `langgraph.json`. */
+  /** The text of each file, keyed by the name under `ui` in `langgraph.json` and then by file name. */
   files: Record<string, Record<string, string>>;
-  /** Absolute paths of what they were made from, without installed packages. */
+  /** Absolute paths of the source files, without installed packages. */
   inputs: string[];
 };
 
 export type UiBundler = typeof Bundler.build;
 
 /**
- * Bundles the components of `ui` for browsers, each module to a script and, if it imports styles, a style sheet.
- * `build` is that of the ecosystem's own bundler, because its scripts and the SDK's `LoadExternalComponent` agree on how a
- * page hands over React. Throws a `CliError` for what does not build.
+ * Bundles the components of `ui` for browsers, each module into a script and, if it imports styles, a style
+ * sheet. `build` is the function of the ecosystem's own bundler, because its scripts and the SDK's
+ * `LoadExternalComponent` agree on how a page provides React. Throws a `CliError` when a module does not
+ * build.
  */
 export async function bundleUi(project: ProjectConfig, build: UiBundler): Promise<BuiltUi> {
   const { ui, projectDir } = project;
@@ -45,7 +46,10 @@ export async function bundleUi(project: ProjectConfig, build: UiBundler): Promis
   return { files, inputs };
 }
 
-/** The bundler above does not tell what it read. Errors are told by it, unless they are met here. */
+/**
+ * Returns the source files of a component, which the bundler above does not report. Errors found here are
+ * thrown; the bundler reports the others.
+ */
 async function filesOf(file: string, projectDir: string): Promise<string[]> {
   const { metafile } = await runEsbuild({
     absWorkingDir: projectDir,

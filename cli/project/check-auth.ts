@@ -10,9 +10,9 @@ const TIMEOUT_MS = 10_000;
 type Found = { isAuth: boolean; authenticates: boolean };
 
 /**
- * Throws a `CliError` when what `auth.path` names is no `Auth` object, or one that lets nobody in: a
- * process of Node evaluates the module and looks. What only a Worker can evaluate passes here; the
- * graph host looks again when it starts.
+ * Throws a `CliError` when the export that `auth.path` names is not an `Auth` object, or has no authenticate
+ * handler. A Node process evaluates the module to find out. A module that only a Worker can evaluate passes
+ * here; the graph host checks it again when it starts.
  */
 export async function checkAuth(project: ProjectConfig, outFile: string): Promise<void> {
   const { auth } = project;
@@ -22,17 +22,19 @@ export async function checkAuth(project: ProjectConfig, outFile: string): Promis
     const found = await evaluate(outFile, project.env);
     const what = `"auth.path": ${auth.file} exports "${auth.exportName}", which`;
     if (found?.isAuth === false) {
-      throw new CliError(`${what} is no Auth object of @langchain/langgraph-sdk/auth`);
+      throw new CliError(`${what} is not an Auth object of @langchain/langgraph-sdk/auth`);
     }
     if (found?.authenticates === false) {
-      throw new CliError(`${what} has no authenticate handler: nobody could be let in`);
+      throw new CliError(
+        `${what} has no authenticate handler, so that every request would be refused`,
+      );
     }
   } finally {
     await rm(outFile, { force: true });
   }
 }
 
-/** False when the module is not one that Node could load. */
+/** Bundles the module for Node. Returns false when that is not possible. */
 async function bundleForNode(
   auth: ModuleExport,
   resolveDir: string,
@@ -62,12 +64,12 @@ async function bundleForNode(
     });
     return true;
   } catch {
-    // It was bundled for a Worker already: whatever is wrong with it in Node does not matter.
+    // The module has already been bundled for a Worker, so errors that occur only for Node do not matter.
     return false;
   }
 }
 
-/** Null when the module could not be evaluated in Node. */
+/** Evaluates the module in a Node process. Returns null when that is not possible. */
 function evaluate(file: string, env: Record<string, string>): Promise<Found | null> {
   const child = fork(file, {
     execArgv: [],

@@ -3,10 +3,10 @@ import type * as esbuild from "esbuild";
 import type { BundleOptions } from "./bundle-options.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 
-/** The module that esbuild starts at. */
+/** The module that esbuild starts from. */
 export const ENTRY = "threadworks-project";
 
-/** The function of the module that tells the schemas: no name of a bundled module is like it. */
+/** The name of the function that returns the schemas. It cannot collide with a name in a bundled module. */
 const SCHEMAS = "__threadworks_schemas";
 const UI = "__threadworks_ui";
 const EXPORT_PREFIX = "threadworks-export:";
@@ -14,12 +14,12 @@ const AUTH = "auth";
 const APP = "http.app";
 const EMBED = "embed";
 
-/** An export of the project that the graph host asks for, by where `langgraph.json` names it. */
+/** An export of the project that the graph host loads; `what` says where `langgraph.json` names it. */
 type ProjectExport = { file: string; exportName: string; what: string };
 
 /**
- * The modules that are made and not read: the entry, which hands the project to the graph host, and one
- * for each export that `langgraph.json` names.
+ * Generates the entry module, which passes the project to the graph host, and a module for each export that
+ * `langgraph.json` names.
  */
 export function entryPlugin({
   project,
@@ -44,9 +44,10 @@ export function entryPlugin({
 }
 
 /**
- * The graph host comes first, because it sets `process.env` and LangChain's async context, which a
- * project's module may use as soon as it is evaluated. That happens when its graph is first asked for:
- * within a request, where a Worker may fetch, make random values and set timers.
+ * Returns the source of the entry module. It imports the graph host first, which sets `process.env` and
+ * LangChain's async context, because a project's module may use them during evaluation. Each module is
+ * evaluated when its graph is first requested: within a request, where a Worker may fetch, generate random
+ * values and set timers.
  */
 function entrySource(
   { graphs, auth, http, store, threadTtl, ui, webhooks }: ProjectConfig,
@@ -105,14 +106,15 @@ function factEntry(name: string, facts: object | undefined): string {
 }
 
 /**
- * Puts the schemas into a module that was bundled for them. They come after all else, as a function, which
- * is known from the start: reading them goes on while the module is bundled, and moves no place in it.
+ * Appends the function that returns the schemas, to a module that was bundled to call it. The function is
+ * hoisted, so its place at the end does not matter. This way the schemas can be read while the module is
+ * bundled, and do not shift locations in it.
  */
 export async function addSchemas(outFile: string, schemas: object): Promise<void> {
   await appendJson(outFile, SCHEMAS, schemas);
 }
 
-/** Puts the files of the components for browsers into a module, in the same way. */
+/** Appends the files of the components for browsers to a module, in the same way. */
 export async function addUi(outFile: string, files: object): Promise<void> {
   await appendJson(outFile, UI, files);
 }
@@ -122,7 +124,10 @@ async function appendJson(outFile: string, name: string, value: object): Promise
   await appendFile(outFile, `\nfunction ${name}() { return JSON.parse(${text}); }\n`);
 }
 
-/** A named export makes the bundler refuse one that does not exist, and leave out what is not used. */
+/**
+ * Returns a module with one named export, so that the bundler refuses an export that does not exist, and
+ * drops what is unused.
+ */
 function exportSource(project: ProjectConfig, path: string): string {
   const { file, exportName } = exportOf(project, path.slice(EXPORT_PREFIX.length));
   return `export { ${JSON.stringify(exportName)} } from ${JSON.stringify(file)};`;
@@ -139,7 +144,7 @@ function exportOf({ graphs, auth, http, store }: ProjectConfig, key: string): Pr
   return { ...graph, what: `graph "${graph.id}"` };
 }
 
-/** What an error in a made module means for the project; null for an error elsewhere. */
+/** Returns the message for an error in a generated module, in terms of the project; null for an error elsewhere. */
 export function describeEntryError(
   { text, location }: esbuild.Message,
   project: ProjectConfig,

@@ -2,7 +2,10 @@ import { getStaticGraphSchema } from "@langchain/langgraph-api/schema";
 import type { SchemaReply, SchemaRequest } from "./schema-answer.ts";
 import { messageOf } from "../../src/lib/error-text.ts";
 
-/** All in one program, which is fastest; one by one when that fails, for those that have schemas. */
+/**
+ * Extracts all schemas in one program, which is fastest. When that fails, extracts them one by one, so that
+ * the graphs without errors still get schemas.
+ */
 export async function extractGraphSchemas(requests: SchemaRequest[]): Promise<SchemaReply> {
   try {
     return await extractTogether(requests);

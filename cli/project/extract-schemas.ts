@@ -15,26 +15,26 @@ import {
 import { cacheKey, readAnswer, type TypesAnswer, writeAnswer } from "./schema-cache.ts";
 import { mirrorProject } from "./type-mirror.ts";
 
-/** Beside this module, and a module of the same kind: TypeScript, or what it was bundled to. */
+/** The program beside this module, with the same extension: TypeScript, or what it was bundled to. */
 const EXTRACTOR = join(
   import.meta.dirname,
   `schema-extractor-process${extname(import.meta.filename)}`,
 );
 const WORTH_A_WORD_MS = 2_000;
 
-/** JSON schemas by graph id, then by graph or subgraph (`agent`, `agent|child`). */
+/** JSON schemas, keyed by graph id and then by graph or subgraph (`agent`, `agent|child`). */
 export type ExtractedSchemas = TypesAnswer["schemas"];
 
-/** What schemas are read from: a project, and its own files that its graphs import. */
+/** The sources of schemas: a project, and the files of it that its graphs import. */
 export type TypedSources = { project: ProjectConfig; sources: string[] };
 
 let mirrors = 0;
 
 /**
- * Reads the schemas of a project's TypeScript graphs from their types: looks up what was `known` from the
- * same sources before, and begins a `reading` otherwise, which takes seconds of a processor in a process
- * of its own that gives way to others, however long it takes. It rejects only when `signal` ended it: a
- * graph without schemas is still served, so every failure is a warning.
+ * Reads the schemas of a project's TypeScript graphs from their types. Returns them as `known` when they are
+ * cached for the same sources. Otherwise returns a `reading`, which takes seconds of CPU in a separate
+ * process of low priority. It rejects only when `signal` is aborted: graphs without schemas are still served,
+ * so every failure is a warning.
  */
 export async function beginReadingSchemas(
   { project, sources }: TypedSources,
@@ -68,7 +68,7 @@ function failed(error: unknown, signal: AbortSignal): ReadSchemas {
   return { schemas: {}, warnings: [describeProblem((error as Error).message)] };
 }
 
-/** Reads the schemas, and waits for them; `onSlow` is called when that is worth a word. */
+/** Reads the schemas and waits for them. Calls `onSlow` when that takes more than WORTH_A_WORD_MS. */
 export async function extractSchemas(
   sources: TypedSources,
   options: { repoRoot: string; signal: AbortSignal; onSlow?: (() => void) | undefined },
@@ -97,7 +97,7 @@ async function readTypes(
   }
 }
 
-/** A process that ends by itself, by too much memory for instance, has a problem with every graph. */
+/** Runs the extractor. When its process ends by itself, for instance out of memory, every graph has a problem. */
 async function runExtractor(requests: SchemaRequest[], signal: AbortSignal): Promise<SchemaReply> {
   signal.throwIfAborted();
   const child = fork(EXTRACTOR, [String(process.pid)], {
@@ -112,7 +112,7 @@ async function runExtractor(requests: SchemaRequest[], signal: AbortSignal): Pro
   child.once("error", reject);
   child.once("exit", (code, endedBy) => {
     const problem = `the extractor ended with ${endedBy ?? `exit code ${code}`}`;
-    // Somebody ended it: that says nothing about the project, so the next start tries again.
+    // The process was killed from outside, which says nothing about the project, so the next start tries again.
     if (endedBy === "SIGKILL") reject(new Error(problem));
     else resolve(requests.map(() => ({ problem })));
   });
@@ -125,11 +125,11 @@ async function runExtractor(requests: SchemaRequest[], signal: AbortSignal): Pro
   }
 }
 
-/** Runs of the server that is started meanwhile come first. */
+/** Lowers the priority of the process, so that runs of the server come first. */
 function giveWay({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It has ended already, or the system does not allow it.
+    // The process has ended already, or the system does not allow it.
   }
 }

@@ -4,10 +4,10 @@ import { CliError } from "../cli-error.ts";
 import { findPackage } from "./node-modules.ts";
 import { manifestOf } from "./package-manifest.ts";
 
-/** Where the graphs' LangChain is taken from: what the project has installed, or what the platform has. */
+/** The source of the graphs' LangChain: the packages that the project has installed, or the platform's own. */
 export type LangGraphChoice = "project" | "ours";
 
-/** Reads the option `--langgraph`. Throws a `CliError` for what it cannot be. */
+/** Parses the option `--langgraph`. Throws a `CliError` for an invalid value. */
 export function parseLangGraphChoice(text: string): LangGraphChoice {
   if (text === "project" || text === "ours") return text;
   throw new CliError(
@@ -15,29 +15,29 @@ export function parseLangGraphChoice(text: string): LangGraphChoice {
   );
 }
 
-/** The packages that the graph host and the graphs have to share. */
+/** The packages of which the graph host and the graphs must use the same copy. */
 const SHARED = /^@langchain\/(?:core|langgraph|langgraph-checkpoint|langgraph-sdk)(?:\/|$)/;
 
-/** The oldest that the graph host works with; docs/compatibility.md has what is tested. */
+/** The oldest versions that the graph host works with; docs/compatibility.md lists those that are tested. */
 const OLDEST: Readonly<Record<string, string>> = {
   "@langchain/langgraph": "0.2.31",
   "@langchain/core": "0.3.29",
 };
 
-/** Packages that bring LangGraph along: where nothing is hoisted, it is found from theirs. */
+/** Packages that depend on LangGraph. When dependencies are not hoisted, LangGraph is found from their folders. */
 const BRINGERS = ["deepagents", "langchain", "@langchain/langgraph"];
 
 export type LangChainSource = {
-  /** Folders that the shared packages are looked for from, in this order. */
+  /** Folders from which the shared packages are resolved, in this order. */
   from: string[];
-  /** The graph host's code; all else imports what it would, unless `isForAll`. */
+  /** The folder of the graph host's code. Other modules resolve their imports normally, unless `isForAll`. */
   hostDir: string;
   isForAll: boolean;
 };
 
 /**
- * Decides whose LangChain a project is built with. Throws a `CliError` for versions that are too old, with
- * the ways out that there are.
+ * Decides which LangChain a project is built with. Throws a `CliError` for versions that are too old, with
+ * the possible remedies.
  */
 export function langChainSource(options: {
   projectDir: string;
@@ -61,7 +61,7 @@ export function langChainSource(options: {
     if (others.length > 0) {
       const latest = [name, ...others].map((each) => `${each}@latest`);
       throw new CliError(
-        `${tooOld}Update it, and what was made for the same LangChain: npm install ${latest.join(" ")}`,
+        `${tooOld}Update it, and the packages made for the same LangChain: npm install ${latest.join(" ")}`,
       );
     }
     throw new CliError(
@@ -73,7 +73,8 @@ export function langChainSource(options: {
 
 /**
  * Makes the graph host use the project's LangChain packages: a message or a graph made by one copy of the
- * library is not an instance of the other's classes. What the project lacks comes with the host.
+ * library is not an instance of another copy's classes. Packages that the project lacks are taken from the
+ * platform.
  */
 export function langChainPlugin({ from, hostDir, isForAll }: LangChainSource): Plugin {
   const alreadyTried = Symbol("already tried");
@@ -101,7 +102,10 @@ export function langChainPlugin({ from, hostDir, isForAll }: LangChainSource): P
   };
 }
 
-/** The packages of a project, such as those of models, that are made for a LangChain before 1.0, and not for the platform's. */
+/**
+ * Returns the project's packages, such as those of model providers, that are made for a LangChain before 1.0
+ * and do not work with the platform's.
+ */
 function builtForOlder(projectDir: string): string[] {
   const { dependencies = {} } = manifestOf(projectDir);
   return Object.keys(dependencies).filter((name) => {
@@ -112,7 +116,7 @@ function builtForOlder(projectDir: string): string[] {
   });
 }
 
-/** By major, minor and patch alone: a pre-release counts as its release. */
+/** Compares major, minor and patch only: a pre-release counts as its release. */
 function isOlder(version: string, than: string): boolean {
   const [a = [], b = []] = [version, than].map((text) =>
     text.split(/[.-]/).slice(0, 3).map(Number),

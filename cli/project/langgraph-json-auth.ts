@@ -22,11 +22,11 @@ type AuthConfig = z.infer<typeof authSchema> | null | undefined;
 
 export type AuthSource = ModuleExport & {
   disableStudio: boolean;
-  /** Who was authenticated is remembered by the values of these headers. */
+  /** The result of an authentication is cached by the values of these headers. */
   cache: { headers: string[]; ttl_ms: number; max_size: number } | null;
 };
 
-/** Throws a `CliError` when `path` names no export of a module. */
+/** Reads the setting. Throws a `CliError` when `path` names no export of a module. */
 export function readAuth(
   config: AuthConfig,
   projectDir: string,

@@ -3,7 +3,7 @@ import { type CorsInfo, DISABLEABLE, type HttpInfo } from "../../src/graph-runti
 import { CliError } from "../cli-error.ts";
 import { type ModuleExport, resolveExport } from "./module-export.ts";
 
-/** Where the platform serves something of its own: `src/front-door/surface.ts` tells by the path. */
+/** Paths that the platform itself serves: `src/front-door/surface.ts` distinguishes surfaces by path. */
 const TAKEN_PREFIX =
   /^\/(?:v2|v1\/projects|api\/v[12]|otel|deployments|docs|info|ok|openapi\.json)(?:\/|$)/;
 
@@ -49,12 +49,12 @@ type HttpConfig = z.infer<typeof httpSchema> | null | undefined;
 
 export type HttpSource = {
   app: ModuleExport | undefined;
-  /** A regular expression that origins are matched with as a whole. */
+  /** A regular expression that must match an origin as a whole. */
   originPattern: string | undefined;
   info: Omit<HttpInfo, "app">;
 };
 
-/** Throws a `CliError` when `app` names no export of a module. */
+/** Reads the setting. Throws a `CliError` when `app` names no export of a module. */
 export function readHttp(
   config: HttpConfig,
   projectDir: string,
@@ -101,7 +101,7 @@ function toCors(cors: NonNullable<NonNullable<HttpConfig>["cors"]>): CorsInfo {
   const origins = cors.allow_origins ?? null;
   const hasPattern = typeof cors.allow_origin_regex === "string";
   return {
-    // As in the reference server, a pattern stands for the list.
+    // As in the reference server, a pattern replaces the list.
     allow_origins: hasPattern || origins?.includes("*") === true ? null : origins,
     has_origin_pattern: hasPattern,
     allow_methods: cors.allow_methods ?? null,

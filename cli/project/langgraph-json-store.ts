@@ -28,7 +28,7 @@ type StoreConfig = z.infer<typeof storeSchema> | null | undefined;
 
 /** An export of a module of the project, or of a package that it has installed. */
 type EmbedSource = ModuleExport & {
-  /** The name of the model, where the export is LangChain's class of a provider's embeddings. */
+  /** The name of the model, when the export is LangChain's class of a provider's embeddings. */
   model?: string;
 };
 
@@ -37,7 +37,7 @@ export type StoreSource = {
   index: { dims: number; fields: string[]; embed: EmbedSource } | undefined;
 };
 
-/** LangChain's classes of embeddings, by the names of `provider:model`. */
+/** LangChain's classes of embeddings, by the provider in `provider:model`. */
 const PROVIDERS = new Map([
   ["azure_openai", ["@langchain/openai", "AzureOpenAIEmbeddings"]],
   ["bedrock", ["@langchain/aws", "BedrockEmbeddings"]],
@@ -49,7 +49,7 @@ const PROVIDERS = new Map([
   ["openai", ["@langchain/openai", "OpenAIEmbeddings"]],
 ]) as ReadonlyMap<string, readonly [packageName: string, className: string]>;
 
-/** Throws a `CliError` when `index.embed` names nothing that could embed. */
+/** Reads the setting. Throws a `CliError` when `index.embed` names neither an export nor a known provider. */
 export function readStore(
   config: StoreConfig,
   projectDir: string,
@@ -72,7 +72,7 @@ export function readStore(
   return { ...source, index: { dims: index.dims, fields: index.fields ?? ["$"], embed } };
 }
 
-/** A name with neither a dot nor a slash before its colon is a provider's. */
+/** Parses `index.embed`. A name with neither a dot nor a slash before its colon is a provider. */
 function readEmbed(spec: string, projectDir: string): EmbedSource | string {
   const named = /^([a-z][a-z0-9_-]*):(.+)$/.exec(spec);
   if (named === null) {
@@ -82,7 +82,7 @@ function readEmbed(spec: string, projectDir: string): EmbedSource | string {
   const [, provider = "", model = ""] = named;
   const known = PROVIDERS.get(provider.replaceAll("-", "_"));
   if (known === undefined) {
-    return `"store.index.embed": "${provider}" is no provider that is known: there are ${[...PROVIDERS.keys()].join(", ")}, and functions, like "./embed.ts:embed"`;
+    return `"store.index.embed": "${provider}" is not a known provider: name one of ${[...PROVIDERS.keys()].join(", ")}, or a function, like "./embed.ts:embed"`;
   }
   const [file, exportName] = known;
   return { file, exportName, model };

@@ -3,7 +3,7 @@ import { MAX_TTL_MINUTES } from "../../src/lib/time.ts";
 
 const interval = z.number().positive().nullish();
 
-/** `sweep_*` are known and do nothing: each thread wakes by itself when its time is over. */
+/** `sweep_*` are accepted and have no effect: each thread wakes by itself when it expires. */
 export const checkpointerSchema = z.looseObject({
   ttl: z
     .strictObject({
@@ -19,7 +19,7 @@ type CheckpointerConfig = z.infer<typeof checkpointerSchema> | null | undefined;
 
 export type ThreadTtl = { strategy: "delete" | "keep_latest"; minutes: number };
 
-/** What becomes of threads that say nothing themselves; null when they stay. */
+/** Returns what happens to threads without a setting of their own; null when they are kept. */
 export function readThreadTtl(config: CheckpointerConfig): ThreadTtl | null {
   const { strategy, default_ttl } = config?.ttl ?? {};
   return default_ttl ? { strategy: strategy ?? "delete", minutes: default_ttl } : null;

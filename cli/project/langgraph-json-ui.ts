@@ -8,13 +8,13 @@ export const uiSchema = z.record(z.string(), z.string());
 export const uiConfigSchema = z.strictObject({ shared: z.array(z.string()).nullish() });
 
 export type UiSource = {
-  /** Absolute paths of the modules, by the names under which they are served. */
+  /** Absolute paths of the modules, and the names under which they are served. */
   modules: { name: string; file: string }[];
-  /** Modules that the page has and hands to the components, besides React. */
+  /** Modules that the page provides to the components, besides React. */
   shared: string[];
 };
 
-/** Throws a `CliError` for a module that does not exist, or is outside of the project. */
+/** Reads the setting. Throws a `CliError` for a module that does not exist, or is outside the project. */
 export function readUi(
   ui: z.infer<typeof uiSchema> | null | undefined,
   config: z.infer<typeof uiConfigSchema> | null | undefined,

@@ -7,7 +7,7 @@ const DEFAULT_PREFIX = "LG_WEBHOOK_";
 
 const MAX_PORT = 65_535;
 
-/** What a value may have besides literal text, and what looks like it. */
+/** Matches the templates in a header's value, including malformed ones. */
 const TEMPLATE = /\$\{\{(.*?)\}\}/g;
 const VARIABLE = /^\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*$/;
 
@@ -27,7 +27,7 @@ export const webhooksSchema = z.strictObject({
 
 type WebhooksConfig = z.infer<typeof webhooksSchema> | null | undefined;
 
-/** Throws a `CliError` that names each header and each domain that cannot be used. */
+/** Reads the setting. Throws a `CliError` that names each header and each domain that cannot be used. */
 export function readWebhooks(
   config: WebhooksConfig,
   http: Record<string, unknown> | null | undefined,
@@ -59,7 +59,9 @@ export function readWebhooks(
 
 function domainProblem(domain: string): string[] {
   if (!domain.includes(",") && parseHostList(domain) !== null) return [];
-  return [`  "webhooks.url.allowed_domains": "${domain}" is no host name, such as *.example.com`];
+  return [
+    `  "webhooks.url.allowed_domains": "${domain}" is not a host name, such as *.example.com`,
+  ];
 }
 
 function headerProblems(name: string, value: string, prefix: string): string[] {

@@ -17,7 +17,7 @@ import { readWebhooks, webhooksSchema } from "./langgraph-json-webhooks.ts";
 import { readStore, type StoreSource, storeSchema } from "./langgraph-json-store.ts";
 import { isFile, resolveExport } from "./module-export.ts";
 
-/** Keys that would change how a graph is served elsewhere and do nothing here. */
+/** Keys that affect how a graph is served elsewhere and have no effect here. */
 const KEYS_WITHOUT_EFFECT = ["dockerfile_lines"] as const;
 
 const graphEntry = z.preprocess(
@@ -63,17 +63,17 @@ export type ProjectConfig = {
   configPath: string;
   projectDir: string;
   graphs: GraphSource[];
-  /** Who may do what, as the project decides it. */
+  /** The project's own authentication and authorization. */
   auth: AuthSource | undefined;
-  /** Its own routes, and how the built-in ones are served. */
+  /** The project's own routes, and how the built-in ones are served. */
   http: HttpSource | undefined;
-  /** Its components for browsers. */
+  /** The project's components for browsers. */
   ui: UiSource | undefined;
-  /** Undefined: the project says nothing of webhooks. */
+  /** Undefined when the project does not configure webhooks. */
   webhooks: WebhookDefinition | undefined;
-  /** What becomes of threads that say nothing themselves; null when they stay. */
+  /** What happens to threads without a setting of their own; null when they are kept. */
   threadTtl: ThreadTtl | null;
-  /** How long items of its store live, and how they are searched by meaning. */
+  /** The lifetime of store items, and how they are searched by meaning. */
   store: StoreSource | undefined;
   env: Record<string, string>;
   /** The `.env` file that `env` names, whether or not it exists. */
@@ -82,8 +82,8 @@ export type ProjectConfig = {
 };
 
 /**
- * Reads a project's `langgraph.json` and the `.env` file it names.
- * Throws a `CliError` that names every key, graph or file that cannot be used.
+ * Reads a project's `langgraph.json` and the `.env` file that it names. Throws a `CliError` that names every
+ * key, graph or file that cannot be used.
  */
 export function loadProjectConfig(path: string): ProjectConfig {
   const configPath = findConfigFile(path);
@@ -125,7 +125,7 @@ function findConfigFile(path: string): string {
   return file;
 }
 
-/** Keys that are not known are left out: a project may have its own, or those of newer tools. */
+/** Parses the file. Unknown keys are removed: a project may have its own, or those of newer tools. */
 function parseConfig(configPath: string): { config: LanggraphJson; unknown: string[] } {
   let json: unknown;
   try {
@@ -136,7 +136,7 @@ function parseConfig(configPath: string): { config: LanggraphJson; unknown: stri
   const unknown = takeUnknownKeys(json);
   const parsed = langgraphJson.safeParse(json);
   const problems = (parsed.error?.issues ?? []).map((issue) => `  ${describeIssue(issue)}`);
-  // A misspelt "path" would leave the server open to everybody.
+  // With a misspelt "path", the server would be open to everyone.
   const misspelt = unknown.find((key) => /^auth\.[^.]+$/.test(key));
   if (misspelt !== undefined && parsed.data?.auth?.path === undefined) {
     problems.push(`  "auth" has "${misspelt.slice(5)}", which is not known, and no "path"`);
@@ -145,7 +145,7 @@ function parseConfig(configPath: string): { config: LanggraphJson; unknown: stri
   throw new CliError(`${configPath} cannot be used:\n${problems.join("\n")}`);
 }
 
-/** Removes the keys that the schema does not know, wherever they are, and names them. */
+/** Removes all keys that the schema does not know, at any depth, and returns their paths. */
 function takeUnknownKeys(json: unknown): string[] {
   const { error } = langgraphJson.safeParse(json);
   const unknown: string[] = [];
@@ -197,7 +197,7 @@ function resolveGraphs(
   return graphs;
 }
 
-/** The module and export that a graph's entry names, or the sentence that says what is wrong with it. */
+/** Returns the module and export that a graph's entry names, or a message that says what is wrong with it. */
 function resolveGraph(
   id: string,
   spec: string,
@@ -222,7 +222,7 @@ function readEnv(
   return { env: dotenv.parse(readFileSync(envFile)), envFile };
 }
 
-/** A list names variables of the environment that the project is built in. */
+/** Reads the listed variables from the environment that the project is built in. */
 function fromProcess(names: string[]): { env: Record<string, string>; warning?: string } {
   const values = names.map((name): [string, string | undefined] => [name, process.env[name]]);
   const env = Object.fromEntries(

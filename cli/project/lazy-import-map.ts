@@ -8,12 +8,13 @@ const IMPORT = /^import \{ ([\w$]+)(?: as ([\w$]+))? \} from "(\.{1,2}\/[^"]+)";
 const ENTRY = /^(\s*)([\w$]+): \(\) => ([\w$]+)(,?)$/gm;
 const EXPORTS = /^export \{(?:[^}]*,)? import_map_exports(?:,[^}]*)? \};$/m;
 
-/** The module of LangChain's own helpers, which the map itself needs. */
+/** LangChain's module of helpers, which the map itself needs. */
 const HELPERS = "../_virtual/";
 
 /**
- * Evaluates the modules that LangChain's loader of stored objects may name when they are first asked for.
- * It imports nearly all of `@langchain/core`, and what a project stores is of a few of its modules.
+ * Defers the evaluation of the modules that LangChain's loader of stored objects may name until they are
+ * first needed. The loader imports nearly all of `@langchain/core`, and what a project stores needs only a
+ * few of its modules.
  */
 export function lazyImportMapPlugin(): Plugin {
   return {
@@ -27,7 +28,7 @@ export function lazyImportMapPlugin(): Plugin {
   };
 }
 
-/** Null for a map that is written otherwise, as that of older versions is: it stays as it is. */
+/** Rewrites the map. Returns null when it has an unknown form, as in older versions; it is then left unchanged. */
 export function lazyImportMap(source: string): string | null {
   const modules = new Map<string, { exported: string; file: string }>();
   const withoutImports = source.replaceAll(IMPORT, (whole, exported: string, as, file: string) => {
@@ -40,7 +41,7 @@ export function lazyImportMap(source: string): string | null {
     const module = modules.get(name);
     if (module === undefined) return whole;
     unread.delete(name);
-    // What a `require` of an ES module gives is made anew each time.
+    // The result is cached, because `require` of an ES module creates a new object on each call.
     const read = `require(${JSON.stringify(module.file)}).${module.exported}`;
     return `${indent}${key}: () => known.${key} ??= ${read}${end}`;
   });

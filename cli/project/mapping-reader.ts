@@ -7,15 +7,15 @@ const SEMICOLON = ";".charCodeAt(0);
 const DIGIT_BITS = 5;
 const MORE_DIGITS = 1 << DIGIT_BITS;
 
-/** What a place in a module was made from; `source` is -1 for what was made from nothing. */
+/** Receives the segments of a source map. `source` is -1 for generated code that has no source. */
 export interface MappingVisitor {
   segment: (column: number, source: number, line: number, originalColumn: number) => void;
   endOfLine: () => void;
 }
 
 /**
- * Reads the `mappings` of a source map (ECMA-426) place by place. A bundle's have half a million: to make an array of
- * each, as libraries do, costs a new process three times the CPU.
+ * Reads the `mappings` of a source map (ECMA-426) segment by segment. A bundle has half a million of them,
+ * and allocating an array for each, as libraries do, triples the CPU time in a new process.
  */
 export function readMappings(mappings: string, visitor: MappingVisitor): void {
   let [column, source, line, originalColumn] = [0, 0, 0, 0];
@@ -34,7 +34,7 @@ export function readMappings(mappings: string, visitor: MappingVisitor): void {
     value |= (digit & (MORE_DIGITS - 1)) << shift;
     shift += DIGIT_BITS;
     if ((digit & MORE_DIGITS) !== 0) continue;
-    // The lowest bit is the sign; each number is the difference from the one before it.
+    // The lowest bit is the sign; each number is the difference from the previous one.
     const difference = (value & 1) === 1 ? -(value >>> 1) : value >>> 1;
     if (fields === 0) column += difference;
     else if (fields === 1) source += difference;

@@ -11,7 +11,9 @@ export type ModuleExport = {
 };
 
 /**
- * What `./file.ts:export` names, the default export where it names none, or the sentence that says what is wrong with it. */
+ * Returns the module and export that `./file.ts:export` names, or a message that says what is wrong with it.
+ * Without `:export` it is the default export.
+ */
 export function resolveExport(
   { what, spec, example }: { what: string; spec: string; example: string },
   projectDir: string,
@@ -28,7 +30,7 @@ export function resolveExport(
   return isFile(file) ? { file, exportName } : `${what}: ${file} does not exist`;
 }
 
-/** The colon of a Windows drive is none that separates. */
+/** Splits a spec at its last colon, unless a slash follows: the colon of a Windows drive is not a separator. */
 function splitSpec(spec: string): [path: string, exportName: string] {
   const colon = spec.lastIndexOf(":");
   if (colon === -1 || /[\\/]/.test(spec.slice(colon))) return [spec, "default"];

@@ -5,7 +5,7 @@ import type { Loader, Plugin } from "esbuild";
 import { isInstalled } from "./workerd-build.ts";
 import { withZodNamespaces } from "./zod-imports.ts";
 
-/** Where workerd shows the modules of a Worker as files; `process.cwd()` is there, too. */
+/** The folder in which workerd shows a Worker's modules as files; `process.cwd()` returns it, too. */
 const BUNDLE_DIR = "/bundle";
 
 const LOADERS: Readonly<Record<string, Loader>> = {
@@ -22,9 +22,9 @@ const LOADERS: Readonly<Record<string, Loader>> = {
 const TELLS_PLACE = /import\.meta\.|__dirname|__filename/;
 
 /**
- * What a module says of its own place is what these variables hold. A module of the project declares them;
- * for installed packages they are globals, which the graph host sets (`graph-runtime/bundle-paths.ts`). The module that
- * Node was started with is one that no package is, for all of them.
+ * Replaces expressions for a module's own path by these variables. A module of the project declares them; for
+ * installed packages they are globals, which the graph host sets (`graph-runtime/bundle-paths.ts`). The main
+ * module that packages see is an artificial one, so that no package takes itself for it.
  */
 export const PATH_DEFINES: Readonly<Record<string, string>> = {
   "import.meta.url": "__threadworks_url",
@@ -36,7 +36,7 @@ export const PATH_DEFINES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Gives the project's modules their place in the project: `import.meta.url` and its like name
+ * Gives the project's modules their paths within the project: `import.meta.url` and the like name
  * `/bundle/<path>`, beside the text files that are shipped there.
  */
 export function modulePathsPlugin(projectDir: string): Plugin {
@@ -46,13 +46,13 @@ export function modulePathsPlugin(projectDir: string): Plugin {
       build.onLoad({ filter: /\.[cm]?[jt]sx?$/ }, ({ path }) => {
         const loader = LOADERS[extname(path)];
         if (loader === undefined || isInstalled(path)) return null;
-        // Hundreds of small files: each asynchronous read would cost more than the file.
+        // Synchronous: there are hundreds of small files, and each asynchronous read would cost more than the file.
         const read = readFileSync(path, "utf8");
         const source = withZodNamespaces(read);
         if (!TELLS_PLACE.test(source)) {
           return source === read ? null : { contents: source, loader, resolveDir: dirname(path) };
         }
-        // On the first line: the places of everything else stay as they are.
+        // The declarations go on the first line, so that all other locations stay the same.
         const own = source.startsWith("#!") ? `//${source}` : source;
         const contents = declarations(projectDir, path) + own;
         return { contents, loader, resolveDir: dirname(path) };
@@ -72,7 +72,7 @@ function declarations(projectDir: string, file: string): string {
   return `var ${pairs.join()};`;
 }
 
-/** A file's path in the bundle. What lies outside of the project's folder is put into it. */
+/** Returns a file's path in the bundle. A file outside the project's folder is placed inside it. */
 export function bundlePath(projectDir: string, file: string): string {
   return relative(projectDir, file)
     .split(sep)

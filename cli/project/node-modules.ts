@@ -8,8 +8,8 @@ const NODE_BUILTIN = new RegExp(`^(?:node:)?(?:${builtinModules.join("|")})$`);
 const REQUIRED_BUILTIN = "required-node-builtin";
 
 /**
- * Leaves Node's modules to workerd, under their `node:` names.
- * A `require` of one, from CommonJS bundled into an ES module, becomes an import.
+ * Leaves Node's modules to workerd, under their `node:` names. A `require` of one, from CommonJS bundled into
+ * an ES module, becomes an import.
  */
 export function nodeBuiltinsPlugin(): Plugin {
   return {
@@ -30,7 +30,7 @@ export function nodeBuiltinsPlugin(): Plugin {
   };
 }
 
-/** Native addons are code for a processor: what needs one fails when it is reached, and nothing before. */
+/** Replaces native addons, which are machine code. Code that needs one fails when it is reached, and not before. */
 export function nativeAddonPlugin(): Plugin {
   return {
     name: "native-addons",
@@ -43,12 +43,12 @@ export function nativeAddonPlugin(): Plugin {
   };
 }
 
-/** A CommonJS module, of which any name can be imported, that throws as soon as it is evaluated. */
+/** Returns a CommonJS module, from which any name can be imported, that throws as soon as it is evaluated. */
 export function throwing(message: string): string {
   return `throw Object.assign(new Error(${JSON.stringify(message)}), { code: "MODULE_NOT_FOUND" }); module.exports = {};`;
 }
 
-/** The folder of the package that a module in `folder` would import. */
+/** Returns the folder of the package that a module in `folder` would import. */
 export function findPackage(name: string, folder: string): string | undefined {
   const found = join(folder, "node_modules", name);
   if (existsSync(join(found, "package.json"))) return realpathSync(found);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What is read here of a package.json. */
+/** The members of a package.json that are used here. */
 export type PackageManifest = {
   name?: string;
   version?: string;
@@ -10,7 +10,7 @@ export type PackageManifest = {
   dependencies?: Record<string, string>;
 };
 
-/** The package.json of a folder; nothing where there is none. */
+/** Reads the package.json of a folder; returns an empty object if there is none. */
 export function manifestOf(folder: string): PackageManifest {
   const file = join(folder, "package.json");
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as PackageManifest) : {};

@@ -1,14 +1,14 @@
 import type * as esbuild from "esbuild";
 import { runEsbuild } from "./run-esbuild.ts";
 
-/** Which of a package's entries is taken: those that esbuild has for it. */
+/** The esbuild options that determine which of a package's entries is used. */
 export type ResolverOptions = Pick<
   esbuild.BuildOptions,
   "platform" | "conditions" | "mainFields" | "resolveExtensions"
 >;
 
 export type PackageResolver = {
-  /** The file that is imported from a folder; null where there is none. */
+  /** Returns the file that `path` resolves to from a folder; null when there is none. */
   resolve: (
     path: string,
     from: { resolveDir: string; kind: esbuild.ImportKind },
@@ -17,9 +17,10 @@ export type PackageResolver = {
 };
 
 /**
- * Resolves by other conditions than a build does, beside it. They are those of a whole build of esbuild, so this is a
- * second one, which waits in its beginning until `end` is called. Names of `tsconfig.json` mean nothing to it.
- * No code is made of text here, as most resolvers do: a Worker refuses that.
+ * Starts a resolver with other conditions than those of the running build. Conditions apply to a whole build
+ * of esbuild, so this is a second build, which waits at its start until `end` is called. It ignores the paths
+ * of `tsconfig.json`. Unlike most resolver libraries, it does not generate code from strings, which a Worker
+ * would refuse.
  */
 export function startResolver(options: ResolverOptions): PackageResolver {
   const ended = Promise.withResolvers<void>();
@@ -41,7 +42,7 @@ export function startResolver(options: ResolverOptions): PackageResolver {
     logLevel: "silent",
     plugins: [waits],
   });
-  // Whoever waits for a resolver that could not be started is told so.
+  // A caller that waits for a resolver that could not be started gets its error.
   building.catch((error: unknown) => ready.reject(error));
   ready.promise.catch(() => {});
   return {

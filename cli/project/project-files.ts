@@ -11,7 +11,7 @@ const MAX_TOTAL_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 500;
 const MAX_DEPTH = 12;
 
-/** Never shipped: what package managers and compilers keep beside the sources, and what looks like a secret. */
+/** Files that are never shipped: those that package managers and compilers write, and names that suggest secrets. */
 const NEVER = ignore().add([
   "node_modules/",
   ".*",
@@ -27,14 +27,14 @@ const NEVER = ignore().add([
   "*service_account*",
 ]);
 
-/** What a tarball and a Worker's modules can be called. */
+/** The names that both a tarball and a Worker's modules can have. */
 const POSSIBLE_PATH = /^[^\\:\p{Cc}]{1,255}$/u;
 
-/** A `.gitignore`, and the folder whose paths it speaks of. */
+/** A `.gitignore`, and the folder that its paths are relative to. */
 type Rules = { folder: string; ignores: Ignore };
 
 export type ProjectFile = {
-  /** In the project's folder, with `/`; the graphs find it at `/bundle/<path>`. */
+  /** Path relative to the project's folder, with `/`; the graphs find the file at `/bundle/<path>`. */
   path: string;
   text: string;
 };
@@ -42,9 +42,9 @@ export type ProjectFile = {
 export type ProjectFiles = { files: ProjectFile[]; warnings: string[] };
 
 /**
- * The small text files of a project (prompts, data, configuration), which its graphs may read as files.
- * What a `.gitignore` names stays behind, hidden files do, and so does `langgraph.json`, whose `env` may
- * hold secrets. Files beyond the limits are left out, and named in a warning.
+ * Returns the small text files of a project (prompts, data, configuration), which its graphs may read as
+ * files. Files that a `.gitignore` names are left out, and so are hidden files and `langgraph.json`, whose
+ * `env` may hold secrets. Files beyond the limits are left out and named in a warning.
  */
 export async function readProjectFiles(
   project: Pick<ProjectConfig, "projectDir" | "configPath" | "envFile">,
@@ -71,7 +71,7 @@ export async function readProjectFiles(
   return { files, warnings: tooLarge.length === 0 ? [] : [leftOut(tooLarge)] };
 }
 
-/** Whether anything in a bundle imports Node's file system: otherwise nobody could read a file. */
+/** Returns whether any module of a bundle imports Node's file system; without it no file can be read. */
 export function importsFileSystem({ inputs }: Metafile): boolean {
   return Object.values(inputs).some(({ imports }) =>
     imports.some(({ path }) => /(?:^|:)node:fs(?:\/promises)?$/.test(path)),
@@ -79,8 +79,8 @@ export function importsFileSystem({ inputs }: Metafile): boolean {
 }
 
 /**
- * The files below a folder that no `.gitignore` names and `never` does not: their paths from there, with `/`, in an
- * order that does not depend on the file system.
+ * Yields the paths of the files below a folder that neither a `.gitignore` nor `never` excludes, relative to
+ * the folder and with `/`, in an order that does not depend on the file system.
  */
 export async function* filesBelow(root: string, never: Ignore): AsyncGenerator<string> {
   yield* walk({ root, never }, root, await rulesAbove(root));
@@ -115,13 +115,13 @@ function slashed(path: string): string {
   return path.split(sep).join("/");
 }
 
-/** Of the folders above a project, up to that of its repository. */
+/** Returns the rules of the folders above a project, up to that of its repository. */
 async function rulesAbove(projectDir: string): Promise<Rules[]> {
   const rules: Rules[] = [];
   let folder = projectDir;
   while (!existsSync(join(folder, ".git"))) {
     const parent = dirname(folder);
-    // It is in no repository: what lies above has nothing to say.
+    // The project is in no repository, so files above it do not apply.
     if (parent === folder) return [];
     folder = parent;
     rules.unshift(...(await rulesOf(folder)));
@@ -138,7 +138,7 @@ async function rulesOf(folder: string): Promise<Rules[]> {
   }
 }
 
-/** Null for bytes that are no UTF-8: no module of a Worker could hold them as text. */
+/** Returns the file's text; null when it is not UTF-8, since a Worker's module could not hold it as text. */
 async function readText(path: string): Promise<string | null> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(path));

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { ProjectConfig } from "./langgraph-json.ts";
 
-/** The packages that bring models, and the variable that each reads its key from. */
+/** The packages of model providers, and the variable that each reads its key from. */
 const PROVIDER_KEYS: Readonly<Record<string, string>> = {
   "@langchain/openai": "OPENAI_API_KEY",
   "@langchain/anthropic": "ANTHROPIC_API_KEY",
@@ -11,14 +11,14 @@ const PROVIDER_KEYS: Readonly<Record<string, string>> = {
   "@langchain/groq": "GROQ_API_KEY",
 };
 
-/** Where a key is: in the project's `env`, in the shell alone, which deployments do not see, or nowhere. */
+/** The location of a key: in the project's `env`, only in the shell, which deployments do not see, or nowhere. */
 export type ProviderKey = {
   provider: string;
   variable: string;
   where: "env" | "shell" | "nowhere";
 };
 
-/** The keys that the model providers want which a project has installed. */
+/** Returns the keys that the project's installed model providers need. */
 export function providerKeys({ projectDir, env }: ProjectConfig): ProviderKey[] {
   const require = createRequire(join(projectDir, "package.json"));
   return Object.entries(PROVIDER_KEYS)

@@ -1,12 +1,13 @@
 import * as esbuild from "esbuild";
 
 /**
- * By how many percent the bundler's heap may grow before it is collected. Go's own 100 makes a third of a bundle's time
- * garbage collection; with 400 the process needs as much memory as before, because its heap is small between two bundles.
+ * Percentage by which the bundler's heap may grow before it is collected. With Go's default of 100, a third
+ * of a bundle's time is garbage collection; with 400 the process needs no more memory than before, because
+ * its heap is small between two bundles.
  */
 const HEAP_GROWTH = "400";
 
-/** What esbuild's `build` does, in a process that collects less garbage. An own `GOGC` stays. */
+/** Calls esbuild's `build` in a process that collects garbage less often. A `GOGC` that is set already is kept. */
 export const runEsbuild: typeof esbuild.build = (options) => {
   const own = process.env["GOGC"];
   process.env["GOGC"] = own ?? HEAP_GROWTH;

@@ -4,17 +4,17 @@ import type { ProjectConfig } from "./langgraph-json.ts";
 import type { TypesAnswer } from "./schema-cache.ts";
 
 export type SchemaRequest = { sourceFile: string; exportSymbol: string };
-/** For each request, in its order. */
+/** One entry for each request, in the same order. */
 export type SchemaReply = ({ schemas: Record<string, object> } | { problem: string })[];
 
 const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
-/** The graphs whose types can be read: those in TypeScript. */
+/** Returns the graphs whose types can be read, which are those in TypeScript. */
 export function typedGraphs({ graphs }: Pick<ProjectConfig, "graphs">): ProjectConfig["graphs"] {
   return graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
 }
 
-/** What a reply says of the graphs that were asked for, in their order. */
+/** Combines a reply with the graphs that it is for, in their order. */
 export function answerOf(
   graphs: readonly Pick<ProjectConfig["graphs"][number], "id" | "exportName">[],
   reply: SchemaReply,
@@ -29,7 +29,7 @@ export function answerOf(
   return answer;
 }
 
-/** The reader names a graph and its subgraphs by the export; who asks knows the graph's id. */
+/** Renames schemas: the extractor names a graph and its subgraphs by the export, and callers by the graph's id. */
 function underGraphId(
   schemas: Record<string, object>,
   exportName: string,
@@ -43,7 +43,10 @@ function underGraphId(
   );
 }
 
-/** The schemas, and a sentence for each graph that has none; one for all, where they have the same problem. */
+/**
+ * Returns the schemas and a warning for each graph without any; a single one when all graphs have the same
+ * problem.
+ */
 export function withWarnings({ schemas, problems }: TypesAnswer): ReadSchemas {
   const [first, ...others] = Object.entries(problems);
   if (first === undefined) return { schemas, warnings: [] };

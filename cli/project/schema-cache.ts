@@ -8,23 +8,23 @@ import { isFile } from "./module-export.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 import { withTypeOnlyImports } from "./type-imports.ts";
 
-/** Of what is cached, and of what reads it from the types. */
+/** Version of the cached answers, and of the code that reads them from the types. */
 const VERSION = 2;
 const MAX_CACHED = 20;
 
-/** What package managers leave in `node_modules`, and write anew when they change what is installed. */
+/** Files in `node_modules` that package managers rewrite when they change what is installed. */
 const INSTALL_MARKS = [".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"];
 
 const schemas = z.record(z.string(), z.unknown());
 
-/** By graph id: what the types say, by graph or subgraph, or why they say nothing. */
+/** Schemas by graph id and then by graph or subgraph, and by graph id the reason why there are none. */
 const typesAnswer = z.object({
   schemas: z.record(z.string(), z.record(z.string(), schemas)),
   problems: z.record(z.string(), z.string()),
 });
 export type TypesAnswer = z.infer<typeof typesAnswer>;
 
-/** Names the answer for this state of a project's sources, options and installed packages. */
+/** Returns the cache key for this state of a project's sources, options and installed packages. */
 export function cacheKey(project: ProjectConfig, sources: string[], repoRoot: string): string {
   const { graphs, projectDir } = project;
   const named = graphs.map(({ id, file, exportName }) => [id, file, exportName]);
@@ -38,12 +38,12 @@ export function cacheKey(project: ProjectConfig, sources: string[], repoRoot: st
   return hash.digest("hex").slice(0, 32);
 }
 
-/** Undefined when there is none, or none that can be read. */
+/** Reads a cached answer. Returns undefined when there is none, or it cannot be read. */
 export async function readAnswer(file: string): Promise<TypesAnswer | undefined> {
   try {
     return typesAnswer.parse(JSON.parse(await readFile(file, "utf8")));
   } catch {
-    // It is asked for again, and written again.
+    // The schemas are then read from the types again, and written again.
     return undefined;
   }
 }
@@ -77,7 +77,7 @@ function addFile(hash: Hash, file: string): void {
   if (isFile(file)) hash.update(`\0${file}\0`).update(readFileSync(file));
 }
 
-/** A folder and those above it, where modules are looked for. */
+/** Returns a folder and all those above it, in which Node looks for modules. */
 function ancestors(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];

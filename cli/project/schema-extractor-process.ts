@@ -1,6 +1,6 @@
 /**
- * Runs TypeScript over a project's graphs and answers with their schemas, then waits to be ended.
- * A process of its own, because the compiler needs seconds and hundreds of megabytes.
+ * Runs TypeScript over a project's graphs and sends their schemas to the parent, then waits to be killed.
+ * This is a separate process because the compiler needs seconds and hundreds of megabytes.
  */
 import Module from "node:module";
 import { fileURLToPath } from "node:url";
@@ -16,15 +16,19 @@ process.once("message", (requests: SchemaRequest[]) => {
   void extract(requests).then((reply) => process.send?.(reply));
 });
 
-/** The extractor is imported only now: it asks for TypeScript as soon as it is. */
+/**
+ * Extracts the schemas. The extractor is imported on demand, because it resolves TypeScript during its
+ * evaluation.
+ */
 async function extract(requests: SchemaRequest[]): Promise<SchemaReply> {
   const { extractGraphSchemas } = await import("./extract-graph-schemas.ts");
   return extractGraphSchemas(requests);
 }
 
 /**
- * The parent decides when this process ends, and not a signal that the terminal sends to both. A parent
- * that is killed decides nothing, and TypeScript keeps this thread too busy to notice: another one looks.
+ * Makes the parent decide when this process ends, and not a signal that the terminal sends to both. When the
+ * parent is killed, this process has to end by itself; TypeScript keeps this thread too busy to notice, so
+ * another thread checks.
  */
 function endWithParent(parentPid: number): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
@@ -35,9 +39,10 @@ function endWithParent(parentPid: number): void {
 }
 
 /**
- * The schema reader's virtual file system looks for TypeScript's library files beside whatever
- * `require.resolve("typescript")` names from its own folder. That is the native compiler of this
- * repository's checks, which ships no such files; `registerHooks` does not reach `require.resolve`.
+ * Makes `require.resolve("typescript")` find the compiler with library files. The schema reader's virtual
+ * file system looks for these files beside the path that this call returns in its own folder. That would be
+ * the native compiler of this repository's checks, which ships no such files; `registerHooks` does not affect
+ * `require.resolve`.
  */
 function useOwnTypeScript(): void {
   type Resolve = (request: string, ...rest: unknown[]) => string;

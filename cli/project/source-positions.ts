@@ -10,9 +10,9 @@ import { isInstalled } from "./workerd-build.ts";
 const HOST_SOURCES = join(REPO_ROOT, "src");
 
 /**
- * Cuts the source map beside a bundle down to the project's own modules, by their paths in the project:
- * a platform that logs an error of deployed code tells with it where in the project that was. What
- * installed packages make up stays as it is in the bundle.
+ * Reduces the source map beside a bundle to the project's own modules, with paths relative to the project.
+ * With it, a platform logs the location in the project for errors of deployed code. Locations in installed
+ * packages remain those in the bundle.
  */
 export async function keepOwnPositions(outFile: string, projectDir: string): Promise<void> {
   const mapFile = `${outFile}.map`;
@@ -28,13 +28,13 @@ export async function keepOwnPositions(outFile: string, projectDir: string): Pro
   await writeFile(mapFile, JSON.stringify({ version: 3, sources, names: [], mappings }));
 }
 
-/** For each file its place among those that are kept, or -1. */
+/** Returns for each file its index among the kept ones, or -1. */
 function keptIndexes(files: readonly string[], kept: readonly string[]): number[] {
   const places = new Map(kept.map((file, index) => [file, index]));
   return files.map((file) => places.get(file) ?? -1);
 }
 
-/** The places that are kept, line by line. */
+/** Returns the mappings that are kept, line by line. */
 function keptOf(mappings: string, kept: readonly number[]): SourceMapSegment[][] {
   const lines: SourceMapSegment[][] = [];
   let line: SourceMapSegment[] = [];
@@ -43,7 +43,7 @@ function keptOf(mappings: string, kept: readonly number[]): SourceMapSegment[][]
     segment: (column, source, originalLine, originalColumn) => {
       const place = kept[source] ?? -1;
       if (place !== -1) line.push([column, place, originalLine, originalColumn]);
-      // Without an end, what follows would count as the project's.
+      // Without an end mark, the following code would be attributed to the project.
       else if (wasKept) line.push([column]);
       wasKept = place !== -1;
     },
@@ -56,7 +56,7 @@ function keptOf(mappings: string, kept: readonly number[]): SourceMapSegment[][]
   return lines;
 }
 
-/** Neither a package, nor the graph host, nor a module that the build made up. */
+/** Returns whether a file belongs to the project, and not to a package, the graph host or the generated modules. */
 function isOwn(file: string): boolean {
   return !isInstalled(file) && !file.startsWith(HOST_SOURCES) && !file.includes(`${ENTRY}:`);
 }

@@ -18,39 +18,39 @@ import { keepOwnPositions } from "./source-positions.ts";
 import type { LangGraphChoice } from "./langchain-source.ts";
 import { loadProjectConfig } from "./langgraph-json.ts";
 
-/** The project's configuration, under this name whatever its file is called. */
+/** The project's configuration always has this name in the tarball. */
 export const CONFIG_IN_TARBALL = "langgraph.json";
 
-/** Not the name of the built-in project, whose source map is not that of this one. */
+/** This differs from the name of the built-in project's module, which has a different source map. */
 const MAIN_MODULE = "deployment.js";
 export type BuildTarballOptions = {
   /** `langgraph.json`, or the folder that holds it. */
   configPath: string;
   /** Whether to read schemas from the graphs' TypeScript types; on by default. */
   schemas?: boolean;
-  /** Whose LangChain the graphs are built with; the project's own unless it says otherwise. */
+  /** Which LangChain the graphs are built with; the project's own by default. */
   langGraph?: LangGraphChoice;
-  /** Is called when reading them takes long enough to be worth a word. */
+  /** Called when reading the schemas takes so long that the user should be told. */
   onReadingSchemas?: () => void;
-  /** The module that exports `defineGraphHost`; tests give a stub. */
+  /** The module that exports `defineGraphHost`; tests pass a stub. */
   graphHostModule?: string;
 };
 
 export type BuiltTarball = {
-  /** A gzipped tar archive: the same bytes for the same project and the same versions of what builds it. */
+  /** A gzipped tar archive. Its bytes are the same for the same project and the same versions of the build tools. */
   bytes: Uint8Array;
   manifest: ProjectManifest;
-  /** In the order in which they are packed, with their sizes in bytes. */
+  /** The files in the order in which they are packed, with their sizes in bytes. */
   files: { path: string; size: number }[];
   graphs: string[];
-  /** The variables of `langgraph.json`, which the archive does not hold. */
+  /** The variables of `langgraph.json`, which the archive does not contain. */
   env: Record<string, string>;
   warnings: string[];
 };
 
 /**
- * Builds a project into what a platform deploys.
- * Throws a `CliError` for a project that does not build, or is too large.
+ * Builds a project into the archive that a platform deploys. Throws a `CliError` when the project does not
+ * build, or is too large.
  */
 export async function buildTarball(options: BuildTarballOptions): Promise<BuiltTarball> {
   const { configPath } = loadProjectConfig(options.configPath);
@@ -109,7 +109,7 @@ export async function pack(contents: Record<string, Uint8Array>): Promise<Uint8A
   return promisify(gzip)(archive);
 }
 
-/** The values of `env` may be secrets: they travel as the deployment's secrets, or not at all. */
+/** Removes the values of `env`, which may be secrets: they are sent as the deployment's secrets, or not at all. */
 function withoutValues(configText: string): string {
   const config = JSON.parse(configText) as { env?: unknown };
   if (typeof config.env === "object") delete config.env;

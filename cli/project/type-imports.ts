@@ -8,13 +8,12 @@ const SOURCE = /\.[cm]?[jt]sx?$/;
 const IMPORT = /(?:from|import)\s*\(?\s*["']([^"'\n]+)["']/g;
 const ENDINGS = [".ts", ".mts", ".tsx", ".d.ts"];
 
-/** Where TypeScript finds what is imported otherwise than by a relative path; null for nothing to read. */
+/** Resolves an import other than a relative path as TypeScript does. Returns null when there is no file to read. */
 type Resolve = (folder: string, specifier: string) => string | null;
 
 /**
- * Adds the files that sources import, by relative paths, by those that `tsconfig.json` gives names to, or
- * from packages that are links: those of types, too, which no bundle contains. Installed packages are left
- * out.
+ * Adds the files that sources import by relative paths, by the paths of `tsconfig.json`, or from linked
+ * packages. This includes files with types only, which no bundle contains. Installed packages are left out.
  */
 export function withTypeOnlyImports(sources: string[], tsconfig?: string): string[] {
   const seen = new Set(sources);
@@ -38,7 +37,7 @@ function relativeTo(folder: string, specifier: string): string | null {
   return [target, ...candidates].find((path) => isFile(path)) ?? null;
 }
 
-/** Without a `tsconfig.json` only packages have names. */
+/** Returns the resolver of imports other than relative paths. Without a `tsconfig.json` these are packages only. */
 function namedBy(tsconfig: string | undefined): Resolve {
   if (tsconfig === undefined || !isFile(tsconfig)) return () => null;
   const find = enhancedResolve.create.sync({
@@ -52,7 +51,7 @@ function namedBy(tsconfig: string | undefined): Resolve {
       const found = find(folder, specifier);
       return found === false || isInstalled(found) || !isFile(found) ? null : found;
     } catch {
-      // Node's own modules, and what is not there: the compiler tells of it.
+      // Node's own modules and missing files are skipped; the compiler reports the latter.
       return null;
     }
   };

@@ -3,17 +3,17 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { CONFIG_FILE, compilerOptionsOf } from "./type-options.ts";
 
-/** A project as TypeScript is to see it. */
+/** A project in the form in which TypeScript sees it. */
 export type TypeMirror = {
-  /** Where the mirror has a file of the project. */
+  /** Returns the path of a project's file in the mirror. */
   pathOf: (file: string) => string;
   remove: () => Promise<void>;
 };
 
 /**
- * Shows a project to TypeScript from inside this repository, by symbolic links, so that what the
- * project has not installed is found in this repository's `node_modules`, and under compiler options
- * that resolve modules as the bundler does. `sources` are the files it has to show.
+ * Mirrors a project by symbolic links inside this repository. TypeScript then finds packages that the project
+ * has not installed in this repository's `node_modules`, and uses compiler options that resolve modules as
+ * the bundler does. `sources` are the files that the mirror has to contain.
  */
 export async function mirrorProject(
   { projectDir, sources }: { projectDir: string; sources: string[] },

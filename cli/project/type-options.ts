@@ -1,8 +1,8 @@
 export const CONFIG_FILE = "tsconfig.json";
 
 /**
- * A configuration under which modules are resolved as the bundler does; `own` is the project's, if it has one. What it
- * names are no files: programs say themselves which ones they begin with.
+ * Returns a TypeScript configuration that resolves modules as the bundler does; `own` is the project's
+ * configuration, if it has one. The result includes no files, because programs name their own root files.
  */
 export function compilerOptionsOf(
   own: string | undefined,

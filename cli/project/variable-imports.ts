@@ -3,19 +3,19 @@ import { dirname } from "node:path";
 import type { PluginBuild, Plugin } from "esbuild";
 import { withZodNamespaces } from "./zod-imports.ts";
 
-/** The packages whose imports by a variable are worth a look. */
+/** The packages in which imports by a variable are rewritten. */
 const PACKAGES =
   /[\\/]node_modules[\\/](?:langchain|deepagents|@langchain[\\/][^\\/]+)[\\/].*\.[cm]?js$/;
 
 const VARIABLE_IMPORT = /\bimport\(\s*([A-Za-z_$][\w$.]*)\s*\)/g;
 
-/** Texts that name a package: scoped ones, and what is called one. */
+/** Matches strings that name a package: scoped names, and members called `package`. */
 const PACKAGE_NAME = /\bpackage:\s*["']([^"']+)["']|["'](@[a-z][\w.-]*\/[a-z][\w.-]*)["']/g;
 
 /**
- * Makes imports by a variable work where the file itself lists what may be imported, as the table of model
- * providers behind `initChatModel` does: those that the project has installed become part of the bundle,
- * and each is evaluated when it is first asked for. Others fail with the command that installs them.
+ * Makes imports by a variable work when the same file lists the possible packages, as the table of model
+ * providers behind `initChatModel` does. Listed packages that the project has installed become part of the
+ * bundle, and each is evaluated on its first import. Others fail with the command that installs them.
  */
 export function variableImportsPlugin(projectDir: string): Plugin {
   return {
@@ -58,7 +58,10 @@ async function installedEntry(
   return null;
 }
 
-/** The code and words of the error are Node's own, which LangChain reads. */
+/**
+ * Returns the function that replaces `import`. The error's code and text are those of Node, which LangChain
+ * checks.
+ */
 function importer(cases: readonly string[]): string {
   return `function __threadworks_import(name) {
   switch (name) {

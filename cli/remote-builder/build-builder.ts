@@ -12,15 +12,18 @@ import { bundledModules, isInstalled, WORKERD_BUILD_OPTIONS } from "../project/w
 import { runEsbuild } from "../project/run-esbuild.ts";
 import { typeReaderModules } from "../type-reader/build-type-reader.ts";
 
-/** Beside the console's files, where the platform reads them by the binding that has those. */
+/** Stored beside the console's files, so that the platform reads them through the console's binding. */
 const FOLDER = join(CONSOLE_FOLDER, "builder");
 const RECORD = join(REPO_ROOT, ".threadworks/builder.json");
-/** What an isolate is made of; and a digest of it, which says whose bundles are those of another build. */
+/**
+ * The modules of an isolate, and their digest, by which bundles from another version of the builder are
+ * recognised.
+ */
 const MODULES = ["builder.js", "shared.js", "ui-bundler.js", "graph-host.js", "esbuild.wasm"];
 const VERSION = "version.txt";
 const HERE = import.meta.dirname;
 
-/** What the code that bundles on Node imports, and what takes its place here. */
+/** Modules that the code for bundling on Node imports, and their replacements in the isolate. */
 const REPLACED: Readonly<Record<string, string>> = {
   esbuild: "esbuild-wasm.ts",
   fs: "node-fs.ts",
@@ -38,10 +41,11 @@ const REPLACED: Readonly<Record<string, string>> = {
   lightningcss: "styles/native-parts.ts",
 };
 
-/** What the bundler of components reads beside its own code, and where it is in the isolate. */
+/** Files that the bundler of components reads besides its own code, and their paths in the isolate. */
 const UI_FILES: Readonly<Record<string, string>> = {
   "@langchain/langgraph-ui/dist/render.template.mts": "/platform/cli/render.template.mts",
-  // Below the folder in which everybody looks last: a project need not have installed Tailwind for its styles.
+  // These are below the last folder in which modules are looked up, so a project need not have installed
+  // Tailwind for its styles.
   ...Object.fromEntries(
     ["package.json", "index.css", "preflight.css", "theme.css", "utilities.css"].map((name) => [
       `tailwindcss/${name}`,
@@ -59,21 +63,21 @@ const OF_PROJECT = [
 ];
 
 /**
- * Modules of these that old versions lack. A build on Node finds them beside the graph host, in this repository's own packages;
- * the isolate has them whole, with all that they import.
+ * Modules of these packages that old versions lack. A build on Node finds them in this repository's own
+ * packages, beside the graph host; the isolate has them as complete bundles.
  */
 const LACKED_BY_OLD = ["@langchain/langgraph-sdk/auth", "@langchain/langgraph/zod/schema"];
 
 /**
- * Builds what an isolate needs to build projects, unless it is unchanged: the code of `cli/project` with esbuild as
- * WebAssembly, the graph host that is bundled with the graphs, and what reads their types. Returns the files that somebody
- * edits. A package brings it.
+ * Builds the modules with which an isolate builds projects, unless they are unchanged: the code of
+ * `cli/project` with esbuild as WebAssembly, the graph host that is bundled with the graphs, and the reader
+ * of types. Returns the source files that a developer may edit. A package contains these modules prebuilt.
  */
 export async function buildBuilder(): Promise<string[]> {
   return (await builderModules()).filter((file) => !isInstalled(file));
 }
 
-/** The same; returns all files that it was made of, with those of installed packages. */
+/** Builds the same, and returns all files that were bundled, including those of installed packages. */
 export async function builderModules(): Promise<string[]> {
   if (BUILT !== undefined) return [];
   mkdirSync(FOLDER, { recursive: true });
@@ -103,7 +107,10 @@ export async function builderModules(): Promise<string[]> {
   return [...ofBuilder, ...ofTypes];
 }
 
-/** The builder, what bundles components, and in a third module what both of them need. `texts` are modules of JSON. */
+/**
+ * Bundles the builder, the bundler of components, and a third module with the code that both share. `texts`
+ * are the contents of JSON modules.
+ */
 async function bundleBuilder(texts: Record<string, Record<string, string>>): Promise<string[]> {
   const names = Object.keys(REPLACED).map((name) => name.replaceAll(/[./]/g, String.raw`\$&`));
   const { metafile } = await runEsbuild({
@@ -117,11 +124,11 @@ async function bundleBuilder(texts: Record<string, Record<string, string>>): Pro
     splitting: true,
     chunkNames: "shared",
     external: ["cloudflare:*", "./esbuild.wasm", "./graph-host.js"],
-    // It becomes the folder of the platform's sources in the isolate's file system.
+    // The folder of the platform's sources in the isolate's file system.
     define: {
       "import.meta.dirname": '"/platform/cli"',
       "import.meta.url": '"file:///platform/cli/"',
-      // Hooks of Node's loader are for Node.
+      // Keeps Tailwind from registering hooks of Node's module loader.
       "process.versions.bun": '"none"',
     },
     banner: {

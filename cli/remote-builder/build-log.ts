@@ -1,11 +1,11 @@
 import type { BuildLine, TellBuild } from "../../src/lib/remote-build.ts";
 
-/** Readers of a log ask for more every second or two. */
+/** Pause between two calls; readers of a log poll every second or two. */
 const PAUSE_MS = 500;
 
 /**
- * What a build tells while it goes on. Lines leave together, one call at a time, in the order in which they were
- * added. A build that nobody listens to any more is not told so here: it finds its packages refused.
+ * The log of a build while it runs. Lines are sent together, one call at a time, in the order in which they
+ * were added. A build whose caller is gone does not notice it here, but when its packages are refused.
  */
 export class BuildLog {
   readonly #tell: TellBuild;
@@ -25,12 +25,12 @@ export class BuildLog {
     this.#add({ level: "warn", message });
   }
 
-  /** Resolves when all lines have been told. */
+  /** Resolves when all lines have been sent. */
   flush(): Promise<void> {
     const lines = this.#lines;
     this.#lines = [];
     if (lines.length > 0) {
-      // Once the build has been given up, nobody waits for its answer, either.
+      // A failure is ignored: once the build has been given up, nothing waits for its result either.
       this.#told = this.#told.then(() => this.#tell(lines)).catch(() => {});
     }
     return this.#told;

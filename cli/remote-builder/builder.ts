@@ -27,27 +27,27 @@ import { planInstall } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 import { unpackRepository } from "./repository.ts";
 
-/** Where the repository is while it is built; errors name paths below it. */
+/** The folder of the repository during the build; errors name paths below it. */
 const REPOSITORY = "/repository";
 
-/** Below the platform's sources, so that it counts as the graph host and not as the project's. */
+/** Below the platform's sources, so that it counts as the graph host and not as part of the project. */
 const GRAPH_HOST = join(REPO_ROOT, "src/graph-runtime/graph-host.js");
 
-/** What the graph host imports and an old version lacks is found here, and counts as the graph host's too. */
+/** The folder for modules that the graph host imports and old versions lack; they count as the graph host's too. */
 const HOST_PACKAGES = join(REPO_ROOT, "src/node_modules");
 
 const MAX_TOLD = 20;
 
 type Env = {
   PACKAGES: PackageSource;
-  /** Of the builder: its modules and the bundler's. */
+  /** Digest of the builder's modules, including the bundler. */
   VERSION: string;
   HAS_UI_BUNDLER: boolean;
 };
 
 /**
- * Builds the project of one repository, in an isolate of its own: what `threadworks build` does, by the same code,
- * on a file system in memory. None of the project's code is run.
+ * Builds the project of one repository in a separate isolate: it does what `threadworks build` does, with the
+ * same code, on a file system in memory. None of the project's code is run.
  */
 export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilderApi {
   async build(request: BuildRequest, tell: TellBuild): Promise<BuildAnswer | NeedsUiBundler> {
@@ -60,17 +60,17 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
   async #build(request: BuildRequest, log: BuildLog): Promise<BuildAnswer | NeedsUiBundler> {
     try {
       const starting = startEsbuild(wasmModule);
-      // It is awaited below, unless something else fails before.
+      // It is awaited below, unless something else fails before; its rejection must not be unhandled.
       starting.catch(() => {});
       const { archive, isInFolder, configPath } = request;
       const unpacked = await unpackRepository(archive, { into: REPOSITORY, isInFolder });
-      // Before anything is told, because all of it is told by the isolate that is asked next.
+      // This comes before any log line, because the isolate that is called next logs everything again.
       if (!this.env.HAS_UI_BUNDLER && hasUi(join(REPOSITORY, configPath))) {
         return { needs: "ui-bundler" };
       }
       log.info(`The source has ${unpacked.files} files`);
       for (const path of unpacked.tooLarge.slice(0, MAX_TOLD)) {
-        log.warn(`${path} is too large for a source, and is left out`);
+        log.warn(`${path} is too large for a source file, and is left out`);
       }
       writePlatform();
       const config = loadProjectConfig(join(REPOSITORY, configPath));
@@ -82,7 +82,7 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
         `Installed ${installed.packages} packages of ${by}, ${megabytes} MB, ${installed.cached} of them from the cache`,
         installed.largest === null ? {} : { largest: installed.largest },
       );
-      // Nothing is told any more by an isolate that has no memory left.
+      // Lines are sent now, because an isolate that runs out of memory cannot send any.
       await log.flush();
       const { PACKAGES: source, VERSION: version } = this.env;
       const scope = bundleScope({
@@ -108,7 +108,7 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
       if (schemasAreKept()) log.info("Took the schemas of types from an earlier build");
       log.info(`Bundled ${built.graphs.join(", ")}`);
       const bundles = kept.pack();
-      // The next build does without.
+      // When this fails, the next build bundles the packages again.
       if (bundles !== null) await source.keepBundles(scope, bundles).catch(() => {});
       return { ok: true, tarball: built.bytes };
     } catch (error) {
@@ -118,7 +118,7 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
   }
 }
 
-/** What cannot be read is no `ui`: it is told of later. */
+/** Returns whether the project has a `ui`; false when its configuration cannot be read, which is reported later. */
 function hasUi(configPath: string): boolean {
   try {
     return loadProjectConfig(configPath).ui !== undefined;
@@ -135,7 +135,7 @@ function writePlatform(): void {
   }
 }
 
-/** Names files as the repository has them. */
+/** Replaces the isolate's paths by those of the repository. */
 function withoutFolder(message: string): string {
   return message.replaceAll(`${REPOSITORY}/`, "").replaceAll(REPOSITORY, "the project");
 }

@@ -1,6 +1,6 @@
 /**
- * Bundles the graphs of a project in parts that an isolate has room for: the bundle of the remote builder has this
- * module in the place of the one that bundles all at once.
+ * Bundles the graphs of a project in parts that fit into an isolate's memory. In the bundle of the remote
+ * builder this module replaces the one that bundles everything at once.
  */
 import { basename, dirname, join, resolve } from "node:path";
 import { writeFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ import { formatsOf, GroupReferences, moduleName } from "./group-references.ts";
 import { PackageGroups, PROJECT } from "./package-groups.ts";
 
 type Part = GroupPart & {
-  /** The project's source map. */
+  /** The project's source map; null for other parts. */
   map: Uint8Array | null;
 };
 
@@ -32,18 +32,18 @@ type Built = Pick<Part, "text" | "map"> & {
   warnings: esbuild.Message[];
 };
 
-/** One part has shown something about others, so that all begin anew. */
+/** Thrown when a part has revealed something about others, so that all have to be bundled again. */
 class BeginAnew extends Error {}
 
-/** Modules that wait while they are evaluated can be imported only, and what a group has is required. */
+/** Matches modules with top-level await. They can only be imported, but modules of a group are required. */
 const AWAITS = /\b__esm\d*\(\{async\b/;
 
 const UNLINKED = "No matching export in ";
 
-/** An isolate builds one project. */
+/** The bundles to reuse; an isolate builds one project. */
 let keptBundles: KeptBundles | null = null;
 
-/** Has bundles of packages taken from those that are kept, and new ones added to them. */
+/** Sets the kept bundles of packages, which are reused and to which new ones are added. */
 export function keepBundles(kept: KeptBundles): void {
   keptBundles = kept;
 }
@@ -89,7 +89,7 @@ class PartedBundle {
   async write(): Promise<GraphBundle> {
     const waiting = new Set([PROJECT]);
     while (waiting.size > 0) {
-      // What others depend on comes last: all of them have said by then what they use of it.
+      // Groups that others depend on are bundled last, when it is known what all others use of them.
       const group = waiting.has(PROJECT) ? PROJECT : Math.max(...waiting);
       waiting.delete(group);
       const part = await this.#bundle(group);
@@ -144,8 +144,9 @@ class PartedBundle {
   }
 
   /**
-   * All that a group's bundle depends on, but for what is the same for the whole build: the files of all packages, and
-   * the bundler with its options. In which groups the packages are follows from those and from what was merged.
+   * Returns everything that a group's bundle depends on, apart from what is fixed for the whole build: the
+   * files of all packages, and the bundler with its options. Which packages a group has follows from those
+   * and from the merges.
    */
   #decidedBy(group: number): string {
     const groups = this.#groups;
@@ -188,7 +189,7 @@ class PartedBundle {
       const areNew = this.#references
         .filesOf(group)
         .filter((file) => this.#formats.get(file) === "cjs" && known.get(file) !== "cjs");
-      // Names are of ES modules: a CommonJS module is taken as a whole.
+      // Single names can only be imported from ES modules: a CommonJS module is used as a whole.
       if (areNew.length === 0) {
         const inputs = withExternalsOnly(built.metafile.inputs);
         return {
@@ -202,26 +203,29 @@ class PartedBundle {
     throw bundleFailure(project, [UNENDING]);
   }
 
-  /** Throws for what the next round does not mend. */
+  /** Notes the errors of a bundle. Throws when the next round cannot repair them. */
   #note(group: number, errors: esbuild.Message[]): void {
     const left = this.#repairs.note(errors);
     const unlinked = left.filter(({ text }) => text.startsWith(UNLINKED));
-    // Which file of another group imports what is not there can be seen when they are one.
+    // Which file imports the missing export can only be seen when both groups are bundled as one.
     if (group !== PROJECT && left.length > 0 && unlinked.length === left.length) {
       throw this.#merging(group);
     }
     if (left.length > 0) throw this.#failure(left);
-    // A package is taken as Node takes it from now on, by all that import it.
+    // The package is now resolved as in Node, for everything that imports it.
     if (errors.some(({ text }) => text.startsWith(UNLINKED))) throw new BeginAnew();
   }
 
-  /** What cannot be by itself becomes part of all that import it. */
+  /** Merges a group that cannot be bundled on its own into all groups that import it. */
   #merging(group: number): BeginAnew {
     for (const user of this.#users.get(group) ?? []) this.#groups.merge(group, user);
     return new BeginAnew();
   }
 
-  /** The project's own modules are in its bundle and in no other, so that all that uses the group comes there, too. */
+  /**
+   * Merges a group, and all groups that use it, into the project's: the project's own modules can only be in
+   * that bundle.
+   */
   #mergingIntoProject(group: number): BeginAnew {
     const reaching = new Set([group]);
     for (const one of reaching) {
@@ -244,9 +248,9 @@ class PartedBundle {
     const isProject = group === PROJECT;
     const { outputFiles, metafile, warnings } = await esbuild.build({
       ...settings,
-      // It says nothing about packages; where models are looked for by name, it would.
+      // The project's `tsconfig.json` does not apply to packages, but esbuild would apply it.
       ...(isProject ? {} : { tsconfigRaw: {} }),
-      // Of packages no positions are kept.
+      // No source map is kept for packages.
       sourcemap: isProject ? settings.sourcemap : false,
       entryPoints: [isProject ? ENTRY : "threadworks-group"],
       outfile: resolve(this.#options.outFile),
@@ -259,7 +263,10 @@ class PartedBundle {
   }
 }
 
-/** Which of Node's modules a bundle imports is asked afterwards, and nothing else of what packages import. */
+/**
+ * Keeps external imports only: they show which of Node's modules a bundle imports, and nothing else is needed
+ * later.
+ */
 function withExternalsOnly(inputs: Part["inputs"]): Part["inputs"] {
   return Object.fromEntries(
     Object.entries(inputs).map(([path, input]) => [

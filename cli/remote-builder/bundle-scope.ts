@@ -5,21 +5,21 @@ import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
 type Scope = {
-  /** Of all that bundles. */
+  /** Digest of the bundling code. */
   version: string;
   project: Pick<ProjectConfig, "projectDir" | "env">;
   /** The folder that has all of the project's own files. */
   repository: string;
-  /** The folders of the installed packages, with the digests of what is in them. */
+  /** The folders of the installed packages, with digests of their contents. */
   installed: readonly { folder: string; digest: string }[];
   links: InstallPlan["links"];
 };
 
 /**
- * A digest of what decides the bundles of a project's packages, whatever the project asks of them: who bundles, by which
- * options, all installed packages, and the manifests of the repository. Those say how the folders below them are taken,
- * and what packages depend on that are links. No other file of a repository is looked at when a package is bundled:
- * one that imports such a file is bundled with the project.
+ * Returns a digest of everything that can affect the bundles of a project's packages, apart from what the
+ * project uses of them: the bundler and its options, all installed packages, and the repository's manifests,
+ * which determine how folders are resolved and what linked packages depend on. Bundling a package reads no
+ * other file of the repository: a package that imports one is bundled with the project.
  */
 export function bundleScope({ version, project, repository, installed, links }: Scope): string {
   const parts = [
@@ -33,7 +33,7 @@ export function bundleScope({ version, project, repository, installed, links }: 
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** The paths of manifests with their digests. */
+/** Yields the paths of manifests with their digests. */
 function* manifestsIn(folder: string): Generator<[path: string, digest: string]> {
   const entries = files.names(folder).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   for (const { name, kind } of entries) {

@@ -1,7 +1,7 @@
 /**
- * esbuild as WebAssembly, on the files of one build: the bundle of the remote builder has this module in the
- * place of `esbuild`. The program is the one that runs on Node, so it resolves, reads `package.json` and
- * `tsconfig.json`, and links as it does there: what differs is what it finds behind Go's calls of a file system.
+ * esbuild as WebAssembly, on the files of one build. In the bundle of the remote builder this module replaces
+ * `esbuild`. It is the same program as on Node, so it resolves, reads `package.json` and `tsconfig.json`, and
+ * links in the same way; only the file system behind Go's calls differs.
  */
 import type { BuildOptions, BuildResult } from "esbuild";
 import * as wasm from "esbuild-wasm/esm/browser.js";
@@ -26,19 +26,19 @@ const STDERR = 2;
 const FIRST_FD = 10;
 
 /**
- * The end of the program, of which the library tells nobody: what it was asked before would be waited for until the
- * build's time is over. Go says on its way out what has happened.
+ * Detects that the program has ended, which the library does not report: pending calls would wait until the
+ * build's time is over. Go prints the reason before it exits.
  */
 class Ending {
   readonly #ended = Promise.withResolvers<never>();
   #line = "";
 
   constructor() {
-    // Most programs go on until their isolate ends.
+    // Most programs run until their isolate ends, so this rejection need not be handled.
     this.#ended.promise.catch(() => {});
   }
 
-  /** Of what the program says of itself, as it comes: in parts of lines. */
+  /** Receives a part of the program's output on stderr, which may end within a line. */
   note(text: string): void {
     this.#line += text;
     const [line] = /^(?:fatal error|panic): .*(?=\n)/m.exec(this.#line) ?? [];
@@ -46,7 +46,7 @@ class Ending {
     this.#line = this.#line.slice(this.#line.lastIndexOf("\n") + 1);
   }
 
-  /** Settles as `work` does, unless the program ends before. */
+  /** Settles as `work` does, or rejects when the program ends first. */
   unlessEnded<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#ended.promise]);
   }
@@ -54,7 +54,10 @@ class Ending {
 
 const ending = new Ending();
 
-/** The file system that Go calls. The library replaces `read` and `writeSync` by its own, for its two streams. */
+/**
+ * The file system that Go calls. The library replaces `read` and `writeSync` by its own functions, for its
+ * two streams.
+ */
 class GoFileSystem {
   readonly constants = {
     O_WRONLY: 1,
@@ -172,16 +175,16 @@ function answer(callback: Callback, value: () => unknown): void {
   callback(null, result);
 }
 
-/** Once, before anything is bundled. */
+/** Starts esbuild. Has to be called once, before anything is bundled. */
 export async function startEsbuild(wasmModule: WebAssembly.Module): Promise<void> {
   Reflect.set(globalThis, "fs", new GoFileSystem());
   await wasm.initialize({ wasmModule, worker: false });
 }
 
-/** Nobody watches files here, but who could imports it. */
+/** Exported because the bundler of components imports it; it is never called here. */
 export { context } from "esbuild-wasm/esm/browser.js";
 
-/** Bundles as esbuild does, and writes what it made, unless it is told not to. */
+/** Bundles as esbuild does, and writes the result unless `write` is false. */
 export async function build(options: BuildOptions): Promise<BuildResult> {
   const result: BuildResult = await ending.unlessEnded(
     wasm.build({ absWorkingDir: process.cwd(), ...options, write: false }),

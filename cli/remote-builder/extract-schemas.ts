@@ -1,6 +1,6 @@
 /**
- * Has the schemas of a project read from its types in an isolate of their own: the bundle of the remote builder has this
- * module in the place of the one that starts a process for it.
+ * Reads the schemas of a project from its types in a separate isolate. In the bundle of the remote builder
+ * this module replaces the one that starts a process for it.
  */
 import { join } from "node:path";
 import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
@@ -18,31 +18,31 @@ import { withTypeOnlyImports } from "../project/type-imports.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
-/** What says how sources are compiled, and where packages that are links have theirs. */
+/** Files that determine how sources are compiled, and where linked packages have theirs. */
 const SETTINGS = /^(?:package|tsconfig.*)\.json$/;
 const TYPED = new RegExp(`\\.[cm]?tsx?$|${SETTINGS.source}`);
 
 type Reader = {
   source: Pick<PackageSource, "schemas">;
-  /** What is installed, and the folder that has all of the project's own files. */
+  /** The installed packages, and the folder that has all of the project's own files. */
   plan: Pick<InstallPlan, "packages" | "links"> & { repository: string };
 };
 
-/** An isolate builds one project. */
+/** The reader to use; an isolate builds one project. */
 let reader: Reader | null = null;
 let areKept = false;
 
-/** Whether the schemas were read from the same types by an earlier build. */
+/** Returns whether the schemas were taken from an earlier build with the same types. */
 export function schemasAreKept(): boolean {
   return areKept;
 }
 
-/** Says who reads the types of the project that is built. */
+/** Sets the service that reads the types of the project that is built. */
 export function readSchemasBy(source: Reader["source"], plan: Reader["plan"]): void {
   reader = { source, plan };
 }
 
-/** The schemas that types say; whatever goes wrong with them is a warning. */
+/** Returns the schemas of the types. Every failure is a warning. */
 export async function extractSchemas(typed: TypedSources): Promise<ReadSchemas> {
   if (reader === null) return { schemas: {}, warnings: [] };
   try {
@@ -59,17 +59,18 @@ export async function extractSchemas(typed: TypedSources): Promise<ReadSchemas> 
   }
 }
 
-/** Null where no graph has types. Throws a `CliError` for sources that are too large. */
+/** Returns null when no graph has types. Throws a `CliError` when the sources are too large. */
 function requestOf({ project, sources }: TypedSources, plan: Reader["plan"]): TypesRequest | null {
   const { projectDir } = project;
   const graphs = typedGraphs(project);
   if (graphs.length === 0) return null;
-  // Beside files there are modules that the bundler has made.
+  // Sources also contain modules that the bundler generated.
   const bundled = sources.filter((path) => files.stat(path)?.isFile());
   return {
     sources: packArchive(
       readSome([
-        // Files of types only are in no bundle, and only the compiler knows by which names they are imported.
+        // Files with types only are in no bundle, and only the compiler resolves the names by which they are
+        // imported.
         [...bundled, ...filesIn(plan.repository, TYPED)],
         [...withTypeOnlyImports(bundled), ...filesIn(plan.repository, SETTINGS)],
       ]),
@@ -81,7 +82,7 @@ function requestOf({ project, sources }: TypedSources, plan: Reader["plan"]): Ty
   };
 }
 
-/** The first of these choices that is not too large. */
+/** Reads the first of these sets of files that is not too large. */
 function readSome(choices: string[][]): { path: string; bytes: Uint8Array }[] {
   for (const paths of choices) {
     const sorted = [...new Set(paths)].toSorted();

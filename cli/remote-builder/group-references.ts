@@ -6,59 +6,64 @@ import { isInstalled } from "../project/workerd-build.ts";
 import { shortDigest, PROJECT, type PackageGroups } from "./package-groups.ts";
 
 /**
- * What a group imports of another one is a reference: a CommonJS module whose exports are those of the other group's
- * module. So nothing of another group is evaluated before the module that imports it is, and what is used of a
- * reference can be read from the bundle: `import_zod=__toESM(require_twref3fx(),1)` is how it comes, and then
- * `import_zod.z` is a use of one name. What a reference is called is told by the file that it is to, and by nothing
- * else: so the bundle of a group does not depend on what is bundled beside it.
+ * Matches a reference, which replaces an import from another group: a CommonJS module with the exports of the
+ * other group's module. This has two effects. Nothing of the other group is evaluated before the importing
+ * module is. And the names that are used can be read from the bundle: a reference appears as
+ * `import_zod=__toESM(require_twref3fx(),1)`, and `import_zod.z` then uses one name. A reference's name
+ * depends only on the file that it refers to, so a group's bundle does not depend on what is bundled beside
+ * it.
  */
 const REFERENCE = /^twref([0-9a-f]+)x$/;
 const REQUIRED =
   /(?:(?<![\w$.])(?<variable>[\w$]+)=__toESM\d*\()?\brequire_twref(?<id>[0-9a-f]+)x\d*\(\)/g;
 /**
- * The names that esbuild makes up; a namespace that a module names itself is called as there. Behind one dot it would be
- * a property of something else, and behind three it is spread.
+ * Matches the names that esbuild generates for namespaces; a namespace that a module names itself keeps that
+ * name. After a single dot such a name is a property of something else, and after three it is spread.
  */
 const VARIABLE =
   /(?<declared>var |,)?(?<![\w$]|(?<!\.\.)\.)(?<variable>import_[\w$]+)(?:\.(?<name>[\w$]+)|(?=(?<end>[,;=]))|)/g;
 const IN_NODE_MODE = /(__toESM\d*\(require_twref([0-9a-f]+)x\d*\(\),)1\)/g;
 
-/** Names in positions of the source map tell it from the project's modules. */
+/** This prefix in a source map's paths distinguishes generated modules from the project's. */
 const REFERENCES = `${ENTRY}:reference`;
 const EXPORTS = `${ENTRY}:exports`;
 const GROUP = `${ENTRY}:group`;
 
-/** The modules that are made and not read, by what they are imported as. */
+/** Generated modules: the specifiers that they are imported by, and their namespaces. */
 const MADE_MODULES: readonly [RegExp, string][] = [
   [REFERENCE, REFERENCES],
   [/^threadworks-group$/, GROUP],
   [/^threadworks-exports-[0-9a-f]+$/, EXPORTS],
 ];
 
-/** Files that are no ES modules by their names; and words of which every ES module that exports something has one. */
+/**
+ * Matches files that by their extension are not ES modules; and keywords, one of which every ES module with
+ * exports contains.
+ */
 const NEVER_ES_MODULE = /\.(?:cjs|json)$/;
 const WORDS_OF_ES_MODULES = /\b(?:import|export)\b/;
 
-/** No shorter way leads out of a package, and then out of `node_modules`. */
+/** A relative path out of a package and out of `node_modules` has at least two steps up. */
 const LONG_WAY_UP = /^(?:\.\.\/){2}/;
 
 const MODULE_NAME = /^\.\/package-group-[0-9a-f]+\.js$/;
 
 const OWN_RESOLVING = Symbol("own resolving");
 
-/** Names of exports; "all" where they cannot be told. */
+/** Names of exports; "all" when they are unknown. */
 type Names = ReadonlySet<string> | "all";
 
 /**
- * A module that other groups import, and what of it; undefined until one has it in its bundle. It `isWhole` when it is
- * clear before it is bundled that it is no ES module, of which alone names can be taken.
+ * A module that other groups import, and the names they use; `names` is undefined until a bundle uses it.
+ * `isWhole` is true when it is clear before bundling that the module is not an ES module: only from those can
+ * single names be taken.
  */
 type Target = { file: string; names: Names | undefined; isWhole: boolean };
 
-/** A module of a group, and what others ask of it. */
+/** A module of a group, and the names that other groups use of it. */
 type Asked = { id: string; file: string; names: string[] | "all" };
 
-/** The modules that groups import of each other. */
+/** The modules that groups import from each other. */
 export class GroupReferences {
   readonly #groups: PackageGroups;
   readonly #targets = new Map<string, Target>();
@@ -76,19 +81,19 @@ export class GroupReferences {
     return id;
   }
 
-  /** The modules of other groups that a bundle refers to. */
+  /** Returns the modules of other groups that a bundle refers to. */
   filesIn(bundle: string): string[] {
     const ids = [...bundle.matchAll(REQUIRED)].map(({ groups = {} }) => groups["id"] ?? "");
     const files = [...new Set(ids)].map((id) => this.#targets.get(id)?.file);
     return files.filter((file) => file !== undefined);
   }
 
-  /** Knows the modules that a bundle refers to which was made before. */
+  /** Registers the modules that a kept bundle refers to. */
   addFiles(files: readonly string[]): void {
     for (const file of files) this.#idOf(file);
   }
 
-  /** Notes what a bundle uses of other groups. Of those that have `grown` it uses something that nobody did before. */
+  /** Notes what a bundle uses of other groups. Of those in `grown` it uses names that were not used before. */
   note(bundle: string): { used: Set<number>; grown: Set<number> } {
     const used = new Set<number>();
     const grown = new Set<number>();
@@ -107,8 +112,9 @@ export class GroupReferences {
   }
 
   /**
-   * A default import means the whole of a CommonJS module and the export `default` of an ES module: which of them
-   * a reference is, is known when all groups have been bundled. No position in the text changes.
+   * Corrects default imports. A default import means the whole of a CommonJS module, but the export `default`
+   * of an ES module, and the format of a reference's module is only known when all groups have been bundled.
+   * Positions in the text do not change.
    */
   withDefaults(bundle: string, formats: ReadonlyMap<string, string>): string {
     return bundle.replaceAll(IN_NODE_MODE, (whole, call: string, id: string) => {
@@ -117,12 +123,15 @@ export class GroupReferences {
     });
   }
 
-  /** Whether packages of a group import a module of the project: one of its repository, or a file above their own folders. */
+  /**
+   * Returns whether packages of a group import a module of the project: one of its repository, or a file
+   * outside the packages' own folders.
+   */
   reachesProject(group: number): boolean {
     return group !== PROJECT && this.#reaching.has(group);
   }
 
-  /** Bundling one group: what is of another one becomes a reference to it. */
+  /** Returns the plugin for bundling one group, which turns imports from other groups into references. */
   plugin(group: number, formats: ReadonlyMap<string, string>): Plugin {
     return {
       name: "group-references",
@@ -137,7 +146,7 @@ export class GroupReferences {
           if (!isInstalled(join(resolveDir, path))) this.#reaching.add(group);
           return null;
         });
-        // A relative path leads into no other package.
+        // A relative path cannot lead into another package.
         build.onResolve({ filter: /^[^.]/ }, async ({ path, pluginData, ...from }) => {
           if (pluginData !== undefined || from.kind === "entry-point") return null;
           const found = await build.resolve(path, { ...from, pluginData: OWN_RESOLVING });
@@ -169,7 +178,7 @@ export class GroupReferences {
     };
   }
 
-  /** Each module is evaluated when it is first loaded. */
+  /** Returns the source of a group's entry, which evaluates each module when it is first loaded. */
   #groupSource(group: number, formats: ReadonlyMap<string, string>): string {
     const cases = this.asked(group, formats).map(({ id, file, names }) => {
       const module = names === "all" ? file : `threadworks-exports-${id}`;
@@ -186,7 +195,7 @@ export class GroupReferences {
     return `export { ${[...target.names].toSorted().join(", ")} } from ${JSON.stringify(target.file)};`;
   }
 
-  /** What others ask of a group, in an order that does not depend on who asked first. */
+  /** Returns what other groups use of a group, in an order that does not depend on which was bundled first. */
   asked(group: number, formats: ReadonlyMap<string, string>): Asked[] {
     const asked: Asked[] = [];
     for (const [id, { file, names, isWhole }] of this.#targets) {
@@ -197,7 +206,7 @@ export class GroupReferences {
     return asked.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** The files of a group that others import, but for those whose kind is plain. */
+  /** Returns the files of a group that others import, except those whose format is known in advance. */
   filesOf(group: number): string[] {
     return [...this.#targets.values()]
       .filter(({ file, isWhole }) => !isWhole && this.#groups.of(file) === group)
@@ -205,26 +214,32 @@ export class GroupReferences {
   }
 }
 
-/** Else its bundle tells what it is, and is made anew when it turns out to be none. */
+/**
+ * Returns whether a file is certainly not an ES module. For others, bundling shows their format, and the
+ * group is bundled again when a file is not an ES module.
+ */
 function isPlainlyWhole(file: string): boolean {
   return NEVER_ES_MODULE.test(file) || !WORDS_OF_ES_MODULES.test(readFileSync(file, "utf8"));
 }
 
-/** The same names where there are no others among the new ones. */
+/** Returns the union; the same object when nothing is added. */
 function bothOf(names: Names | undefined, added: Names): Names {
   if (names === undefined || added === "all") return names === "all" ? names : added;
   if (names === "all" || [...added].every((name) => names.has(name))) return names;
   return new Set([...names, ...added]);
 }
 
-/** The properties that a bundle reads of variables; "all" where a variable is used in other ways, too. */
+/**
+ * Returns the properties that a bundle reads from variables; "all" for a variable that is used in other ways,
+ * too.
+ */
 function usesOfVariables(bundle: string): Map<string, Set<string> | "all"> {
   const uses = new Map<string, Set<string> | "all">();
   for (const { groups = {} } of bundle.matchAll(VARIABLE)) {
     const { variable = "", name, declared, end } = groups;
     const names = uses.get(variable) ?? new Set();
     if (names !== "all" && name !== undefined) names.add(name);
-    // It is declared, or gets its value.
+    // A declaration or an assignment is not a use.
     const isUse =
       name === undefined && end !== "=" && (declared === undefined || end === undefined);
     uses.set(variable, isUse ? "all" : names);
@@ -232,12 +247,12 @@ function usesOfVariables(bundle: string): Map<string, Set<string> | "all"> {
   return uses;
 }
 
-/** The module that a group of this name becomes, beside that of the project. */
+/** Returns the file name of a group's module, beside that of the project. */
 export function moduleName(name: string): string {
   return `./package-group-${name}.js`;
 }
 
-/** The formats of the modules of a bundle, as esbuild tells them. */
+/** Returns the formats of a bundle's modules, as esbuild reports them. */
 export function formatsOf(
   inputs: Metafile["inputs"],
   toPath: (input: string) => string,

@@ -14,22 +14,22 @@ import type { BuildLog } from "./build-log.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
 
-/** As many requests as a Worker may have under way. */
+/** Maximum requests in flight of a Worker. */
 const AT_ONCE = 6;
 
-/** How much was fetched from the registry, and how much was at hand. */
+/** The result of an installation: totals, and how many packages came from the cache. */
 export type Installed = {
   packages: number;
   cached: number;
   bytes: number;
   largest: LargestPackage | null;
-  /** What is in which folder. */
+  /** Digests of the packages by their folders. */
   digests: { folder: string; digest: string }[];
 };
 
 /**
- * Puts the packages of a plan into their folders. Throws a `CliError` that names the package with which something
- * is wrong, or with which they are too many.
+ * Puts the packages of a plan into their folders. Throws a `CliError` that names the package that cannot be
+ * installed, or with which the limit is exceeded.
  */
 export async function installPackages(
   plan: InstallPlan,

@@ -5,16 +5,16 @@ import { MAX_KEPT_BUNDLES_BYTES } from "../../src/lib/remote-build.ts";
 import type { RepairsState } from "../project/bundle-repairs.ts";
 import { bytesOf, type StoredFile } from "./virtual-fs.ts";
 
-/** The bundle of a group of packages, before it is known which of the other groups' modules are ES modules. */
+/** The bundle of a group of packages, before it is known which modules of other groups are ES modules. */
 export type GroupPart = {
   text: string;
-  /** By their paths from the project's folder. Of what they import there is only what is in no bundle. */
+  /** Keyed by path, relative to the project's folder. Of their imports only the external ones are kept. */
   inputs: esbuild.Metafile["inputs"];
-  /** What is to be told of it. */
+  /** Warnings of this part, for the user. */
   warnings: string[];
 };
 
-/** A bundle with what was found out while it was made. */
+/** A bundle, and what was found out while it was made. */
 export type KeptBundle = {
   part: GroupPart;
   /** The modules of other groups that it refers to. */
@@ -23,8 +23,8 @@ export type KeptBundle = {
 };
 
 /**
- * The bundles of packages of an earlier build with the same packages, by all that decides them there, and those that
- * this build adds.
+ * The bundles of packages from an earlier build with the same packages, keyed by everything that they depend
+ * on, and the bundles that this build adds.
  */
 export class KeptBundles {
   readonly #earlier = new Map<string, StoredFile>();
@@ -32,7 +32,7 @@ export class KeptBundles {
   #taken = 0;
   #added = 0;
 
-  /** What is no archive is as good as none: a build needs nothing that is kept. */
+  /** Reads the kept bundles. An invalid archive is ignored, because a build can do without it. */
   constructor(archive: Uint8Array | null) {
     if (archive === null) return;
     try {
@@ -42,12 +42,12 @@ export class KeptBundles {
     }
   }
 
-  /** How many bundles were of an earlier build. */
+  /** The number of bundles that were taken from an earlier build. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** The bundle that is decided by this text, if there is one. */
+  /** Returns the bundle for this description of what it depends on, if there is one. */
   get(decidedBy: string): KeptBundle | undefined {
     const key = keyOf(decidedBy);
     const own = this.#used.get(key);
@@ -61,7 +61,7 @@ export class KeptBundles {
       this.#taken += 1;
       return bundle;
     } catch {
-      // What cannot be read is made anew, and kept in the place of this one.
+      // A bundle that cannot be read is built again and replaces this one.
       return undefined;
     }
   }
@@ -71,7 +71,10 @@ export class KeptBundles {
     this.#added += 1;
   }
 
-  /** What this build has used, for the next one; null where that is what there was, or too much. */
+  /**
+   * Returns the bundles that this build has used, for the next one; null when nothing was added, or the
+   * archive is too large.
+   */
   pack(): Uint8Array | null {
     if (this.#added === 0) return null;
     const archive = packArchive([...this.#used].map(([path, bytes]) => ({ path, bytes })));

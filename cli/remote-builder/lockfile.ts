@@ -6,19 +6,19 @@ import { planNpm } from "./npm-lockfile.ts";
 import { planPnpm } from "./pnpm-lockfile.ts";
 import { planYarn } from "./yarn-lockfile.ts";
 
-/** What is to be in the folders of packages, before a project can be bundled. */
+/** The contents of the packages' folders, which have to exist before a project can be bundled. */
 export type InstallPlan = {
-  /** Each package with the folders that it is to be in; absolute paths. */
+  /** Each package, and the absolute path of its folder; a package may occur several times. */
   packages: { locked: LockedPackage; folder: string }[];
   links: { path: string; target: string }[];
-  /** What is to be known of the lockfile, though it can be used. */
+  /** Warnings about a lockfile that can be used nevertheless. */
   warnings?: string[];
 };
 
 export type LockedProject = {
   /** The folder that has the lockfile. */
   root: string;
-  /** The folder of the `package.json` whose dependencies the project has, from `root`; empty for `root`. */
+  /** The folder of the project's `package.json`, relative to `root`; empty for `root` itself. */
   workspace: string;
   /** The lockfile's text, and its name for errors. */
   text: string;
@@ -32,12 +32,12 @@ const PLANNERS: Readonly<Record<string, (project: LockedProject) => InstallPlan>
   "yarn.lock": planYarn,
 };
 
-/** What the lockfiles of others are called, whose packages this platform cannot install. */
+/** The lockfiles of other package managers, which the platform cannot read. */
 const OTHERS = ["bun.lock", "bun.lockb", "deno.lock"];
 
 /**
- * Plans what the project in `projectDir` has installed, by the nearest lockfile on the way up to the repository's
- * folder. Throws a `CliError` without a lockfile, and for one that cannot be used.
+ * Plans the installation of the project in `projectDir`, by the nearest lockfile between it and the
+ * repository's folder. Throws a `CliError` when there is no lockfile, or it cannot be used.
  */
 export function planInstall(
   projectDir: string,

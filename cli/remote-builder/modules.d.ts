@@ -1,5 +1,5 @@
 declare module "cloudflare:workers" {
-  /** As much of it as the builder has: the tools' types know no Workers. */
+  /** The part that the builder uses; the tools' types do not include those of Workers. */
   export class WorkerEntrypoint<Env> {
     protected readonly env: Env;
     constructor(ctx: unknown, env: Env);
@@ -11,25 +11,25 @@ declare module "*.wasm" {
   export default module;
 }
 
-/** The graph host as the platform has it, as text. */
+/** The graph host that is bundled with projects, as text. */
 declare module "*/graph-host.js" {
   const text: string;
   export default text;
 }
 
-/** Modules that the graph host imports and old packages of projects lack, by their names. */
+/** Modules that the graph host imports and old packages of projects lack, keyed by specifier. */
 declare module "*/host-modules.json" {
   const texts: Record<string, string>;
   export default texts;
 }
 
-/** Files that are read by the bundler of components, by their paths in the isolate. */
+/** Files that the bundler of components reads, keyed by their paths in the isolate. */
 declare module "*/ui-files.json" {
   const texts: Record<string, string>;
   export default texts;
 }
 
-/** As much of it as is used here: it brings no types. */
+/** The part that is used here, because the package has no types. */
 declare module "picomatch" {
   export default function picomatch(
     patterns: string | string[],

@@ -1,10 +1,10 @@
 /**
- * What the code that bundles a project takes from `node:fs`, on the files of one build: the bundle of the
- * remote builder has this module in the place of `node:fs`, `node:fs/promises` and `graceful-fs`.
+ * The part of `node:fs` that the code for bundling a project uses, on the files of one build. In the bundle
+ * of the remote builder this module replaces `node:fs`, `node:fs/promises` and `graceful-fs`.
  */
 import { FileSystemError, type Stats, VirtualFileSystem } from "./virtual-fs.ts";
 
-/** An isolate builds one project. */
+/** The files of the build; an isolate builds one project. */
 export const files = new VirtualFileSystem();
 
 type EncodingName = "utf8" | "utf-8";
@@ -80,7 +80,10 @@ export const mkdtemp = async (prefix: string): Promise<string> => {
   return `${prefix}${temporaryFolders}`;
 };
 
-/** Each is both: a promise without a callback, and Node's older form with one. */
+/**
+ * Returns a function that returns a promise, or calls back in Node's older form when its last argument is a
+ * callback.
+ */
 function both<T>(run: (path: string, options?: never) => T) {
   return (path: string, ...rest: unknown[]): Promise<T> | undefined => {
     const callback = rest.at(-1);

@@ -33,10 +33,10 @@ const lockfile = z.object({
 
 const manifest = z.object({ dependencies: names, optionalDependencies: names });
 
-/** The first version that says which folder each package is in. */
+/** The first lockfile version that says which folder each package is in. */
 const OLDEST_VERSION = 2;
 
-/** The packages that a project of npm has at run time: those that its dependencies lead to. */
+/** Returns the packages that an npm project has at run time: those that its dependencies lead to. */
 export function planNpm(project: LockedProject): InstallPlan {
   const packages = readPackages(project);
   const own = packages[project.workspace];
@@ -61,7 +61,7 @@ export function planNpm(project: LockedProject): InstallPlan {
     if (folder.includes("node_modules/")) plan.packages.push(planned(project, folder, found));
     for (const name of dependenciesOf(found)) {
       const place = placeOf(name, folder, packages);
-      // What is optional may be missing, and the bundler tells of what is not.
+      // An optional package may be missing; the bundler reports required ones that are.
       if (place !== undefined) reached.add(place);
     }
   }
@@ -87,7 +87,7 @@ function readPackages(project: LockedProject): Record<string, Entry> {
   return packages;
 }
 
-/** As `npm ci` does: a lockfile that was not written anew after a change of `package.json` is refused. */
+/** Throws when the lockfile was not updated after a change of `package.json`, as `npm ci` does. */
 function checkManifest(project: LockedProject, own: Entry): void {
   const path = join(project.root, project.workspace, "package.json");
   if (files.stat(path) === undefined) return;
@@ -125,7 +125,10 @@ function planned(project: LockedProject, folder: string, found: Entry) {
   return { locked: { name, version, integrity }, folder: join(project.root, folder) };
 }
 
-/** An optional peer is there for those who depend on it themselves, by whom it is reached then. */
+/**
+ * Returns the names of a package's dependencies. Optional peers are left out: packages that need one depend
+ * on it themselves.
+ */
 function dependenciesOf(found: Entry): string[] {
   const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = found;
   const peers = Object.keys(peerDependencies ?? {}).filter(
@@ -134,7 +137,7 @@ function dependenciesOf(found: Entry): string[] {
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers];
 }
 
-/** Where Node would find a package from a folder: in the nearest `node_modules` on the way up. */
+/** Returns the path where Node finds a package from a folder: in the nearest `node_modules` on the way up. */
 function placeOf(
   name: string,
   folder: string,

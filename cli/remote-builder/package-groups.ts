@@ -3,31 +3,32 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPackage } from "../project/node-modules.ts";
 
-/** The folder of the installed package that a file belongs to. */
+/** Matches the folder of the installed package that a file belongs to. */
 const PACKAGE_FOLDER = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** The group of all that is not installed: the project's own modules, and the platform's. */
+/** The group of all files that are not in installed packages: the project's own modules, and the platform's. */
 export const PROJECT = 0;
 
-/** Of the digests that names are made of: more than enough for the modules of one project. */
+/** Length of the digests that names consist of; it is more than enough for the modules of one project. */
 const NAME_DIGITS = 16;
 
 type Visit = { at: number; lowest: number };
 
 /**
- * Which packages are bundled together: each by itself, but for those that depend on each other in a circle. A group is a
- * number, higher than those of the groups that it depends on, and `PROJECT` is none of them.
+ * Decides which packages are bundled together: each forms its own group, except that packages that depend on
+ * each other in a cycle share one. A group is identified by a number that is higher than those of the groups
+ * it depends on; `PROJECT` is lower than all of them.
  */
 export class PackageGroups {
   readonly #groups = new Map<string, number>();
   readonly #visits = new Map<string, Visit>();
   readonly #open: string[] = [];
-  /** Groups that are one with another: what has to be bundled together is found by failing. */
+  /** Maps a merged group to the one it became part of. Which groups have to be merged is found by failing. */
   readonly #merged = new Map<number, number>();
   readonly #names = new Map<number, string>();
   #count = PROJECT;
 
-  /** The group of a file; absolute, without links. */
+  /** Returns the group of a file, whose path must be absolute and without links. */
   of(file: string): number {
     const [folder] = PACKAGE_FOLDER.exec(file) ?? [];
     if (folder === undefined) return PROJECT;
@@ -35,7 +36,10 @@ export class PackageGroups {
     return this.#find(this.#groups.get(folder) ?? PROJECT);
   }
 
-  /** A group's name says which packages it has, and so it is the same in each build of them; its number is not. */
+  /**
+   * Returns a group's name. It is derived from the packages in the group, so unlike the number it is the same
+   * in each build of them.
+   */
   nameOf(group: number): string {
     const known = this.#names.get(group);
     if (known !== undefined) return known;
@@ -44,7 +48,7 @@ export class PackageGroups {
     return name;
   }
 
-  /** What has been merged, by the folders of what was: a text for each group that is not by itself any more. */
+  /** Returns the folders of each group that others were merged into, as one string per group. */
   mergedFolders(): string[] {
     const groups = new Set([...this.#merged.keys()].map((group) => this.#find(group)));
     return [...groups].map((group) => this.#foldersOf(group).join("\n")).toSorted();
@@ -55,7 +59,10 @@ export class PackageGroups {
     return all.map(([folder]) => folder).toSorted();
   }
 
-  /** Has two groups bundled as one from now on. What is one with the project's is part of it. */
+  /**
+   * Merges two groups, which are then bundled as one. A group that is merged with the project's becomes part
+   * of it.
+   */
   merge(one: number, other: number): void {
     const [a, b] = [this.#find(one), this.#find(other)];
     if (a === b) return;
@@ -69,7 +76,10 @@ export class PackageGroups {
     return into === undefined ? group : this.#find(into);
   }
 
-  /** Tarjan's algorithm: strongly connected packages are a group, whose number comes after its dependencies'. */
+  /**
+   * Assigns groups by Tarjan's algorithm: strongly connected packages form a group, numbered after its
+   * dependencies.
+   */
   #visit(folder: string): Visit {
     const visit: Visit = { at: this.#visits.size, lowest: this.#visits.size };
     this.#visits.set(folder, visit);
@@ -89,15 +99,16 @@ export class PackageGroups {
   }
 }
 
-/** A name for something long, such as a path. */
+/** Returns a short name for a longer text, such as a path. */
 export function shortDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS);
 }
 
-/** The folders of the installed packages that a package says it needs, or can make use of. */
+/** Returns the folders of the installed packages that a package's manifest lists as dependencies of any kind. */
 function dependenciesOf(folder: string): string[] {
   const file = join(folder, "package.json");
-  // A folder of this name in a package, with what that was built with.
+  // A package may contain a `node_modules` folder of its own, with parts that it was built with and that have
+  // no manifest.
   if (!existsSync(file)) return [];
   const manifest = JSON.parse(readFileSync(file, "utf8")) as Record<
     string,

@@ -26,15 +26,15 @@ const lockfile = z.object({
     .optional(),
 });
 
-/** The first that keeps what a package is apart from where it is used. */
+/** The first lockfile version that describes packages separately from their uses. */
 const OLDEST_VERSION = 9;
 
-/** A version that has the name of another package in it, as an alias has: `name@1.0.0`. */
+/** Matches a version that names another package, as an alias does: `name@1.0.0`. */
 const NAMED = /^(@?[^@()]+)@\d/;
 
 /**
- * The packages that a project of pnpm has at run time, in pnpm's own layout: each in a folder of its own below
- * `node_modules/.pnpm`, with links to what it depends on beside it.
+ * Returns the packages that a pnpm project has at run time, in pnpm's layout: each in its own folder below
+ * `node_modules/.pnpm`, beside links to its dependencies.
  */
 export function planPnpm(project: LockedProject): InstallPlan {
   const { importers, packages = {}, snapshots = {} } = readLockfile(project);
@@ -103,7 +103,7 @@ function versionsOf(dependencies: Record<string, { version: string }>): Record<s
   );
 }
 
-/** The name and version of a package, without the peers that it is installed with. */
+/** Returns the name and version of a package, without the peers that it is installed with. */
 function idOf(key: string): string {
   return key.replace(/\(.*$/, "");
 }

@@ -8,12 +8,13 @@ import {
 import { CliError } from "../cli-error.ts";
 import { files } from "./node-fs.ts";
 
-/** Larger ones are no sources: the bundler would not get far with them. */
+/** Maximum bytes of a source file. Larger files are not sources, and the bundler could not handle them. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Unpacks a repository's archive into the folder `into`. Links and what package managers installed are left out;
- * so is what is larger than any source. Throws a `CliError` for what is no archive, and for one that is too large.
+ * Unpacks a repository's archive into the folder `into`. Links, `node_modules`, `.git` and files larger than
+ * MAX_FILE_BYTES are left out; the latter are returned in `tooLarge`. Throws a `CliError` when the archive is
+ * invalid or too large.
  */
 export async function unpackRepository(
   archive: Uint8Array,
@@ -45,13 +46,13 @@ export async function unpackRepository(
     }
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw new CliError(`the source is no gzipped tarball: ${(error as Error).message}`);
+    throw new CliError(`the source is not a gzipped tarball: ${(error as Error).message}`);
   }
   if (count === 0) throw new CliError("the source has no files");
   return { files: count, tooLarge };
 }
 
-/** Null for what is not unpacked. */
+/** Returns the path within the repository; null for a file that is not unpacked. */
 function pathOf(name: string, isInFolder: boolean): string | null {
   const segments = name.split("/").filter((segment) => segment !== "" && segment !== ".");
   if (isInFolder) segments.shift();

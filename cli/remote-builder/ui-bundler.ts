@@ -1,7 +1,7 @@
 /**
- * Bundles the components of a project in an isolate: a module of its own, which only isolates of projects with `ui` have.
- * The ecosystem's bundler is the one that runs on Node, with PostCSS and Tailwind as they are there. Its parts in native code have
- * a module of `styles` in their place.
+ * Bundles the components of a project in an isolate. This is a separate module, which only isolates of
+ * projects with `ui` have. It uses the same bundler as on Node, with the same PostCSS and Tailwind, whose
+ * native parts are replaced by modules of `styles`.
  */
 import "./styles/installed-files.ts";
 import { build } from "@langchain/langgraph-ui/dist/bundler.mjs";
@@ -9,7 +9,7 @@ import { type BuiltUi, bundleUi } from "../project/bundle-ui.ts";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
 
 export function buildUi(project: ProjectConfig): Promise<BuiltUi> {
-  // Tailwind looks for classes below the folder of the command that builds: here it is always the project's.
+  // Tailwind looks for classes below the current folder of the build, which is always the project's here.
   process.cwd = () => project.projectDir;
   return bundleUi(project, build);
 }

@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from "node:zlib";
 
-/** A file as it lies in memory: its bytes, or a part of an archive that is decompressed whenever it is read. */
+/** A file in memory: its bytes, or a part of an archive that is decompressed on each read. */
 export type StoredFile = { size: number; bytes: Uint8Array; isCompressed: boolean };
 
 export function bytesOf({ bytes, isCompressed }: StoredFile): Uint8Array {
@@ -12,12 +12,12 @@ type Link = { kind: "link"; ino: number; target: string };
 type File = { kind: "file"; ino: number; stored: StoredFile };
 type Entry = Folder | Link | File;
 
-/** As Linux has it: more links than this one behind the other are a circle. */
+/** Maximum links that are followed for one path, as in Linux; more than that are a cycle. */
 const MAX_LINKS = 40;
 
 const TYPE_BITS = { folder: 0o040755, link: 0o120777, file: 0o100644 } as const;
 
-/** An error of a file system, by the code that Node has for it. */
+/** An error of the file system, with Node's code for it. */
 export class FileSystemError extends Error {
   readonly code: string;
 
@@ -28,8 +28,8 @@ export class FileSystemError extends Error {
 }
 
 /**
- * The files of one build, in memory. Installed packages are most of them, and few of their files are read, so
- * they stay compressed. Paths are absolute.
+ * The files of one build, in memory. Most are files of installed packages, few of which are read, so they
+ * stay compressed. Paths are absolute.
  */
 export class VirtualFileSystem {
   #entries = 0;
@@ -84,7 +84,7 @@ export class VirtualFileSystem {
     return entry.target;
   }
 
-  /** The path without any links in it. */
+  /** Returns the path with all links resolved. */
   realPath(path: string): string {
     const real: string[] = [];
     if (this.#find(segmentsOf(path), true, real) === undefined) {
@@ -99,7 +99,7 @@ export class VirtualFileSystem {
     return entry;
   }
 
-  /** `real` receives the segments of the path that has no links. */
+  /** Looks up an entry. `real` receives the segments of the path with all links resolved. */
   #find(segments: readonly string[], followsLast = true, real: string[] = []): Entry | undefined {
     const left = segments.toReversed();
     const folders: Folder[] = [this.#root];
@@ -157,7 +157,7 @@ export class VirtualFileSystem {
   }
 }
 
-/** What bundlers ask of a file. All files have one time, so that a build depends on their contents only. */
+/** The result of `stat`. All files have the same time, so that a build depends on their contents only. */
 export class Stats {
   readonly #kind: Entry["kind"];
   readonly ino: number;

@@ -5,7 +5,10 @@ import { CliError } from "../cli-error.ts";
 
 const names = z.record(z.string(), z.string()).optional();
 
-/** Of either yarn: the classic one tells `resolved` and `integrity`, and later ones `resolution` and `conditions`. */
+/**
+ * An entry of either yarn: the classic one has `resolved` and `integrity`, later ones have `resolution` and
+ * `conditions`.
+ */
 const entry = z.object({
   version: z.string(),
   resolved: z.string().optional(),
@@ -19,15 +22,18 @@ const entry = z.object({
 
 type Entry = z.infer<typeof entry>;
 
-/** A package by the name that it has in the registry, with what it depends on itself. */
+/** A package by its name in the registry, with its own dependencies. */
 export type YarnPackage = { locked: LockedPackage; dependencies: Dependency[] };
 
 export type Dependency = { name: string; range: string; isOptional: boolean };
 
-/** Whose dependency is looked for; a `resolution` may be for those of one package only. */
+/** A dependency and the package that has it, since a `resolution` may apply to one package's dependencies only. */
 type Wanted = Dependency & { of: string };
 
-/** A line of `resolutions`: which dependency, whose, and of which range it is replaced; undefined for any. */
+/**
+ * A line of `resolutions`: the name of the dependency, the package that has it, and the replaced range;
+ * undefined for any.
+ */
 type Override = {
   name: string;
   of: string | undefined;
@@ -37,20 +43,20 @@ type Override = {
 
 const METADATA = "__metadata";
 
-/** The name at the beginning of `name@range`. */
+/** Matches the name at the beginning of `name@range`. */
 const NAME = /^(?:@[^/@]+\/)?[^/@]+/;
 
-/** The archive of a registry, in whatever registry it was; the classic yarn puts its SHA-1 behind it. */
+/** Matches the URL of an archive in any registry; the classic yarn appends its SHA-1. */
 const ARCHIVE = /(?:^|\/)[^/#]+-\d[^/#]*\.tgz(?:\?[^#]*)?(?:#([0-9a-f]{40}))?$/;
 
-/** What a `yarn.lock` says, of the classic yarn or of a later one. */
+/** The entries of a `yarn.lock`, either of the classic yarn or of a later one. */
 export class YarnEntries {
-  /** Whether it is of a yarn after the classic one. */
+  /** Whether the lockfile is from a yarn after the classic one. */
   readonly isBerry: boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #overrides: Override[];
 
-  /** Throws a `CliError` for what is no lockfile; `resolutions` are those of the manifest beside it. */
+  /** Throws a `CliError` when the text is not a lockfile. `resolutions` are those of the manifest beside it. */
   constructor(text: string, resolutions: Record<string, string>) {
     const parsed = z.record(z.string(), z.unknown()).safeParse(parse(text));
     if (!parsed.success) throw brokenLockfile("it has no entries");
@@ -64,13 +70,14 @@ export class YarnEntries {
       }
       for (const descriptor of key.split(/\s*,\s*/)) this.#entries.set(descriptor, data);
     }
-    // The classic yarn lists what it replaced beside what it took.
+    // The classic yarn lists entries under the replaced ranges, too.
     this.#overrides = this.isBerry ? Object.entries(resolutions).map(readOverride) : [];
   }
 
   /**
-   * What the lockfile has for a dependency: a package, or the folder of a workspace; undefined for none, and for a
-   * package that is for other machines only. Throws a `CliError` for one that no registry has.
+   * Returns the lockfile's entry for a dependency: a package, or the folder of a workspace; undefined when
+   * there is none, or when the package is for other systems only. Throws a `CliError` for a package that is
+   * not from a registry.
    */
   find(wanted: Wanted): YarnPackage | { workspace: string } | undefined {
     const { name, of } = wanted;
@@ -92,7 +99,7 @@ export class YarnEntries {
   }
 
   #entryOf(name: string, range: string): Entry | undefined {
-    // What yarn patches itself is for some machines only, where it says so; its own entry does not.
+    // A package that yarn patches itself may be restricted to some systems; only the patched entry says so.
     const plain = range.replace(/^npm:/, "");
     const patched = `${name}@patch:${name}@npm%3A${plain}#optional!builtin<compat/${name}>`;
     const found =
@@ -100,7 +107,7 @@ export class YarnEntries {
       this.#entries.get(`${name}@${range}`) ??
       this.#entries.get(`${name}@npm:${range}`);
     if (found !== undefined || !range.startsWith("catalog:")) return found;
-    // Which range a catalog has is in another file: one version alone can be meant.
+    // The catalog's range is in another file, so the entry is only clear when there is a single one of this name.
     const all = [...this.#entries].filter(([key]) => NAME.exec(key)?.[0] === name);
     const [only, ...others] = new Set(all.map(([, each]) => each));
     return others.length === 0 ? only : undefined;
@@ -128,7 +135,7 @@ function classicPackage(name: string, range: string, found: Entry): YarnPackage 
     found.integrity ??
     (sha1 === undefined ? undefined : `sha1-${Buffer.from(sha1, "hex").toString("base64")}`);
   if (integrity === undefined) throw brokenLockfile(`${name} has no integrity`);
-  // An alias: `npm:<name>@<range>`.
+  // An alias has the form `npm:<name>@<range>`.
   const own = range.startsWith("npm:")
     ? (NAME.exec(range.slice("npm:".length))?.[0] ?? name)
     : name;
@@ -146,7 +153,7 @@ function berryPackage(
   if (reference.startsWith("workspace:")) {
     return { workspace: reference.slice("workspace:".length) };
   }
-  // Patches that yarn brings itself are for its own way of resolving: what is bundled does not need them.
+  // Yarn's built-in patches only serve its own way of resolving; bundled code does not need them.
   if (reference.startsWith("patch:") && !reference.includes("builtin<")) {
     throw new CliError(
       `${name} is patched in yarn.lock, and patches are not applied here: build the project on your machine, with threadworks deploy --build local`,
@@ -181,7 +188,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** An error about the lockfile itself. */
+/** Returns an error about the lockfile itself. */
 export function brokenLockfile(problem: string): CliError {
   return new CliError(
     `yarn.lock cannot be used: ${problem}. Run yarn install, and commit what it writes`,

@@ -16,16 +16,17 @@ const manifest = z.object({
 
 type Manifest = z.infer<typeof manifest>;
 
-/** Where yarn has packages in archives, bundlers look into these files for them, and not into `node_modules`. */
+/** Yarn's files for packages in archives. Bundlers would use them to find packages, instead of `node_modules`. */
 const PLUG_AND_PLAY = [".pnp.cjs", ".pnp.js", ".pnp.data.json", ".pnp.loader.mjs"];
 
 const NO_DIGESTS =
-  "yarn.lock has digests of yarn's own archives, which nobody else makes: each package had to have the digest that the registry tells of it";
+  "yarn.lock has digests of yarn's own archives, which cannot be checked here: each package was checked against the digest that the registry gives for it";
 
 /**
- * The packages that a project of yarn has at run time. A lockfile of yarn does not say in which folders they are, so
- * each has one of its own, with links to what it depends on beside it, as pnpm has them. What a package does not
- * say that it depends on, such as a peer, it finds above: what the project has itself, or else what was reached first.
+ * Returns the packages that a yarn project has at run time. A yarn lockfile does not say in which folders
+ * they are, so each has its own folder, beside links to its dependencies, as in pnpm's layout. A dependency
+ * that a package does not declare, such as a peer, is found above: the project's own version, or else the
+ * first one that was reached.
  */
 export function planYarn(project: LockedProject): InstallPlan {
   const { root } = project;
@@ -108,7 +109,7 @@ function readManifest(folder: string): Manifest {
   return manifest.safeParse(json).data ?? {};
 }
 
-/** The folders of the packages that the repository has itself, by their names: the classic yarn does not lock them. */
+/** Returns the folders of the repository's own packages by name, because the classic yarn does not lock them. */
 function membersOf(root: string): Map<string, string> {
   const members = new Map<string, string>();
   const waiting = ["."];

@@ -1,14 +1,14 @@
 import { createInterface } from "node:readline";
 import { CliError } from "../cli-error.ts";
 
-/** Whether somebody is there to answer. */
+/** Returns whether a user can be asked, which requires a terminal. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
 /**
- * A line from the terminal, asked for on standard error; "" when it is empty. Throws a `CliError` when
- * the terminal is closed instead, as Ctrl-D does it; Ctrl-C ends the process.
+ * Asks for a line on standard error and returns it, "" when it is empty. Throws a `CliError` when the
+ * terminal is closed instead, as with Ctrl-D; Ctrl-C ends the process.
  */
 export function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -1,11 +1,11 @@
 type Row = Record<string, unknown>;
 
-/** A command's result on standard output, where a program may read it. */
+/** Prints a command's result on standard output, for programs to read. */
 export function printJson(result: unknown): void {
   console.log(JSON.stringify(result));
 }
 
-/** Rows under the names of their columns. */
+/** Formats rows as a table, with the names of the columns as a header. */
 export function formatTable(rows: readonly Record<string, string>[]): string {
   const columns = Object.keys(rows[0] ?? {});
   const header = Object.fromEntries(columns.map((column) => [column, column]));
@@ -26,7 +26,7 @@ export function formatTable(rows: readonly Record<string, string>[]): string {
     .join("\n");
 }
 
-/** One row as a line for each field, several as a line for each row. */
+/** Formats a single row as one line for each field, and several rows as one line each. */
 export function formatRows(result: Row | readonly Row[]): string {
   if (Array.isArray(result)) return result.map(formatRow).join("\n");
   const entries = Object.entries(result);

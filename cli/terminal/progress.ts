@@ -2,12 +2,12 @@ import type { WriteStream } from "node:tty";
 
 const CLEAR_LINE = "\r\u001B[2K";
 
-/** Where a command tells how far it is: standard error, so that standard output has results only. */
+/** Where a command writes its progress: standard error, so that standard output has results only. */
 export type Output = Pick<WriteStream, "write"> & { isTTY?: boolean };
 
 /**
- * Lines that stay, and below them one that changes while something is awaited. Where the output is no
- * terminal, each text of that line is a line of its own, once.
+ * Prints permanent lines, and below them one line that changes while the command waits. When the output is
+ * not a terminal, each text of that line is printed once as a line of its own.
  */
 export class Progress {
   readonly #output: Output;
@@ -19,7 +19,7 @@ export class Progress {
     this.#output = output;
   }
 
-  /** A line that stays. */
+  /** Prints a permanent line. */
   line(text: string): void {
     this.#erase();
     this.#output.write(`${text}\n`);
@@ -30,7 +30,7 @@ export class Progress {
     this.line(`warning: ${text}`);
   }
 
-  /** What is being waited for, until the next text or `end`. */
+  /** Shows what the command waits for, until the next text or `end`. */
   show(text: string): void {
     if (text === this.#current) return;
     this.end();

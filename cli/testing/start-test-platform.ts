@@ -15,8 +15,8 @@ import type { StartedPlatform, TestPlatformOptions } from "./types.ts";
 import { textOrEmpty } from "../../src/lib/json.ts";
 
 /**
- * Starts a platform of this machine that serves a project, on a free port, with an empty state of its own, and the SDK
- * of the project set up for it. Rejects as `serveProject` does, and when the project has no SDK.
+ * Starts a local platform that serves a project, on a free port and with an empty state, and a client of the
+ * project's SDK for it. Rejects as `serveProject` does, and when the project has not installed the SDK.
  */
 export async function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform> {
   const { platform, projectDir, stop } = await serveProject(options);
@@ -33,8 +33,8 @@ export async function startPlatform(options: TestPlatformOptions): Promise<Start
 type ServedProject = { platform: Platform; projectDir: string; stop: () => Promise<void> };
 
 /**
- * Serves a project on a free port. What does not load of it has been told through `onLog` by then. Rejects when the
- * project does not build; the error's message says what is wrong with it.
+ * Serves a project on a free port. When this resolves, graphs that do not load have been reported to `onLog`.
+ * Rejects when the project does not build, with a message that says what is wrong.
  */
 export async function serveProject(options: TestPlatformOptions): Promise<ServedProject> {
   const { project, env = {}, vars = {}, onLog = printProblem } = options;
@@ -74,7 +74,7 @@ export async function serveProject(options: TestPlatformOptions): Promise<Served
   }
 }
 
-/** The SDK is the project's own, so that its version is the one that the project is tested with. */
+/** Returns a client from the project's own SDK, so that the project is tested with its own version. */
 async function clientOf(
   projectDir: string,
   { url }: Platform,

@@ -1,8 +1,11 @@
-/** What an isolate has not, in the place of `node:vm` and `node:worker_threads`: the reader of schemas does without. */
+/**
+ * Replaces `node:vm` and `node:worker_threads`, which an isolate does not have; the schema reader works
+ * without them.
+ */
 const absent = (): never => {
-  throw new Error("There is none in an isolate");
+  throw new Error("This is not available in an isolate");
 };
 
-/** It gives values that classes begin with as defaults: these are not known then. */
+/** The schema reader uses this to evaluate default values in classes; without it they are left out. */
 export const runInNewContext = absent;
 export const Worker = absent;

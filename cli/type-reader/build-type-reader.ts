@@ -14,12 +14,12 @@ import { libraryFiles, typescriptPlugin } from "./typescript-modules.ts";
 const FOLDER = join(CONSOLE_FOLDER, "types");
 const RECORD = join(REPO_ROOT, ".threadworks/type-reader.json");
 const MODULE = join(FOLDER, "type-reader.js");
-/** A digest of the module: it says whose schemas are those that another build would read. */
+/** Digest of the module, by which schemas from another version of the reader are recognised. */
 const VERSION = join(FOLDER, "version.txt");
 const HERE = import.meta.dirname;
 const TEMPLATE = "schema/types.template.mts";
 
-/** What the reader of schemas imports, and what takes its place in the isolate. */
+/** Modules that the schema reader imports, and their replacements in the isolate. */
 const REPLACED: Readonly<Record<string, string>> = {
   "@typescript/vfs": join(HERE, "compiler-files.ts"),
   "node:vm": join(HERE, "absent.ts"),
@@ -27,8 +27,8 @@ const REPLACED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Builds what an isolate needs to read the types of projects, unless it is unchanged: the code that reads them on Node, with
- * the compiler. Returns all files that it was made of.
+ * Builds the module with which an isolate reads the types of projects, unless it is unchanged: the same code
+ * that reads them on Node, and the compiler. Returns all files that were bundled.
  */
 export function typeReaderModules(): Promise<string[]> {
   mkdirSync(FOLDER, { recursive: true });
@@ -64,7 +64,8 @@ export async function bundleTypeReader(
     minify: true,
     legalComments: "none",
     logLevel: "silent",
-    // What the reader of schemas says is for those who write it; the compiler is to look for no system.
+    // The schema reader's console output is only for its authors. The second define keeps the compiler from
+    // looking for a system.
     drop: ["console"],
     define: { "import.meta.url": '"file:///types/parser.mjs"', "process.browser": "true" },
     plugins: [

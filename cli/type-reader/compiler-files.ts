@@ -1,6 +1,6 @@
 /**
- * The files that the compiler sees, in memory: in the isolate this module takes the place of `@typescript/vfs`, by which
- * the reader of schemas has its files on Node.
+ * The files that the compiler sees, in memory. In the isolate this module replaces `@typescript/vfs`, through
+ * which the schema reader accesses files on Node.
  */
 import { join } from "node:path";
 import * as ts from "typescript";
@@ -9,14 +9,14 @@ import { files } from "../remote-builder/node-fs.ts";
 import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import { MAX_TYPE_BYTES } from "../../src/lib/remote-types.ts";
 
-/** The compiler was to read more than an isolate has room for. */
+/** Thrown when the compiler would read more than fits into an isolate's memory. */
 export class TooManyTypes extends Error {
   constructor() {
-    super(`these have more than ${MAX_TYPE_BYTES / BYTES_PER_MB} MB`);
+    super(`the types have more than ${MAX_TYPE_BYTES / BYTES_PER_MB} MB`);
   }
 }
 
-/** What the compiler asks of a system, as far as programs need it. */
+/** The compiler's `System`, reduced to what programs need. */
 export const system = {
   newLine: "\n",
   useCaseSensitiveFileNames: true,
@@ -46,11 +46,14 @@ export const system = {
   },
 };
 
-/** Files are parsed once for all programs: nothing in them changes but by being written. */
+/** Parsed files, shared by all programs: a file only changes when it is written. */
 const parsed = new Map<string, ts.SourceFile>();
 let parsedBytes = 0;
 
-/** Parses a file; undefined where there is none. It throws `TooManyTypes` when all files are too much. */
+/**
+ * Parses a file; returns undefined when it does not exist. Throws `TooManyTypes` when all files together
+ * exceed the limit.
+ */
 function sourceFile(
   path: string,
   options: ts.ScriptTarget | ts.CreateSourceFileOptions,
@@ -67,7 +70,7 @@ function sourceFile(
   return file;
 }
 
-/** Has all files parsed anew: another choice of them begins. */
+/** Discards all parsed files, before another selection of files is read. */
 export function forgetFiles(): void {
   parsed.clear();
   parsedBytes = 0;

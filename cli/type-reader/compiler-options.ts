@@ -3,13 +3,13 @@ import * as ts from "typescript";
 import { CONFIG_FILE, compilerOptionsOf } from "../project/type-options.ts";
 import { system } from "./compiler-files.ts";
 
-/** The folder of what is here beside the project: no package is installed in it. */
+/** The folder of the reader's own files, beside the project: no package is installed in it. */
 export const OWN_FOLDER = "/types";
-/** The module that the reader of schemas compares types with, beside its own as it looks for it. */
+/** The module of types that the schema reader compares with, at the path where it expects it. */
 export const TEMPLATE = join(OWN_FOLDER, "schema/types.template.mts");
 export const READER_CONFIG_FILE = join(OWN_FOLDER, CONFIG_FILE);
 
-/** Writes the configuration that the reader of schemas reads; returns what it says. */
+/** Writes the configuration that the schema reader reads, and returns its compiler options. */
 export function writeCompilerOptions(projectDir: string): ts.CompilerOptions {
   const own = join(projectDir, CONFIG_FILE);
   const config = compilerOptionsOf(system.fileExists(own) ? own : undefined, {

@@ -7,7 +7,7 @@ import type { DeclarationSource, TypesRequest } from "../../src/lib/remote-types
 import { files } from "../remote-builder/node-fs.ts";
 import { OWN_FOLDER } from "./compiler-options.ts";
 
-/** The packages that types of states are made of, whoever imports them. */
+/** The packages that types of states come from, whichever module imports them. */
 const OF_STATES = /^(?:langchain|deepagents|zod|@langchain\/.+|@standard-schema\/.+)$/;
 
 const CORE = "@langchain/core";
@@ -15,15 +15,15 @@ const LIBRARY_FILE = /^\/lib\.[^/]+\.d\.ts$/;
 const LANGGRAPH = "@langchain/langgraph";
 const BUILTINS = new Set(builtinModules);
 
-/** An isolate reads the types of one project. */
+/** The packages to resolve from; an isolate reads the types of one project. */
 let installed: InstalledTypes | null = null;
 
-/** Has modules resolved among these packages from now on. */
+/** Sets the packages among which modules are resolved. */
 export function resolveAmong(packages: InstalledTypes): void {
   installed = packages;
 }
 
-/** As the compiler resolves a module; what the reader of schemas imports itself is the project's. */
+/** Resolves a module as the compiler does; imports of the schema reader itself resolve from the project. */
 export const resolveInstalled: typeof ts.resolveModuleName = (name, from, ...rest) => {
   if (installed === null) return ts.resolveModuleName(name, from, ...rest);
   for (const file of installed.importers(from)) {
@@ -33,12 +33,16 @@ export const resolveInstalled: typeof ts.resolveModuleName = (name, from, ...res
   return ts.resolveModuleName(name, from, ...rest);
 };
 
-/** How much of what packages import is followed: everything that the project imports, or the packages of states only. */
+/**
+ * Which imports of packages are followed: all that the project imports, or only those of packages that states
+ * come from.
+ */
 export type Follow = "imports of the project" | "packages of states";
 
 /**
- * The packages of a project, of which each has its declarations as soon as a module asks for one of them. What LangChain's
- * packages import of others is left out: models and their clients are large, and no state is made of their types.
+ * The packages of a project. The declarations of a package are loaded when a module imports it. Imports of
+ * other packages by LangChain's are not followed: models and their clients are large, and their types do not
+ * occur in states.
  */
 export class InstalledTypes {
   readonly #projectDir: string;
@@ -56,7 +60,7 @@ export class InstalledTypes {
     for (const { path, target } of links) files.link(path, target);
   }
 
-  /** Takes away what has been loaded, to begin with less. */
+  /** Removes everything that has been loaded, to start again with fewer packages. */
   begin(follow: Follow): void {
     this.#follow = follow;
     this.#wanted.clear();
@@ -67,7 +71,7 @@ export class InstalledTypes {
     this.#loaded.clear();
   }
 
-  /** The files in whose places a module is looked for, in this order, when another one imports it. */
+  /** Returns the files from which an import of a module is resolved, in this order. */
   importers(from: string): string[] {
     if (!from.startsWith(`${OWN_FOLDER}/`)) return [from];
     const own = join(this.#projectDir, "types.ts");
@@ -75,7 +79,7 @@ export class InstalledTypes {
     return langGraph === undefined ? [own] : [own, join(langGraph, "types.ts")];
   }
 
-  /** Notes which package a module is of, when it is to be followed. */
+  /** Notes the package of an imported module, if it is to be followed. */
   note(name: string, from: string): void {
     const [, packageName] = /^((?:@[^/]+\/)?[^./#@][^/]*)/.exec(name) ?? [];
     if (packageName === undefined || BUILTINS.has(packageName) || name.startsWith("node:")) return;
@@ -90,7 +94,7 @@ export class InstalledTypes {
     }
   }
 
-  /** Puts the declarations of the noted packages into their folders; resolves with whether there were any. */
+  /** Loads the declarations of the noted packages into their folders. Resolves with whether there were any. */
   async load(): Promise<boolean> {
     const folders = [...this.#wanted].filter((folder) => !this.#loaded.has(folder));
     this.#wanted.clear();
@@ -122,8 +126,8 @@ export class InstalledTypes {
 }
 
 /**
- * Whether a file may have classes that inherit from one that is in a state: the language's library and LangChain's packages
- * have none, but for messages.
+ * Returns whether a file may contain classes that inherit from a class in a state. The standard library and
+ * LangChain's packages contain none, except for messages.
  */
 export function hasClassesOfStates(file: string): boolean {
   if (LIBRARY_FILE.test(file)) return false;
@@ -131,7 +135,7 @@ export function hasClassesOfStates(file: string): boolean {
   return name === null || name === CORE || !OF_STATES.test(name);
 }
 
-/** The name of the installed package that a file is of; null for one of the project's own. */
+/** Returns the name of the installed package that a file belongs to; null for a file of the project. */
 function packageOf(file: string): string | null {
   const [, name = null] = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file) ?? [];
   return name;

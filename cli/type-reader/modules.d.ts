@@ -1,10 +1,10 @@
-/** The declarations of the language's library, by their names. */
+/** The declarations of the standard library, keyed by file name. */
 declare module "*/libraries.json" {
   const texts: Record<string, string>;
   export default texts;
 }
 
-/** The module of types that the reader of schemas compares those of graphs with. */
+/** The module of types that the schema reader compares graphs' types with. */
 declare module "*/template.json" {
   const template: { text: string };
   export default template;

@@ -21,8 +21,8 @@ const LEFT_OUT =
   "The packages that the graphs import have too many types: those of packages other than LangChain's are left out of the schemas";
 
 /**
- * Reads the schemas of a project's graphs from their types, on a file system in memory, by the code that reads them on Node.
- * Too many types are a warning, as all is that is wrong with them.
+ * Reads the schemas of a project's graphs from their types, on a file system in memory, with the same code as
+ * on Node. Too many types are reported as a warning, as is every other problem.
  */
 export async function readTypes(
   request: TypesRequest,
@@ -66,7 +66,7 @@ function without(problem: string): ReadSchemas {
   return { schemas: {}, warnings: [describeProblem(problem)] };
 }
 
-/** Each program asks for the packages that the one before has led to, until there is nothing more to ask for. */
+/** Creates programs until no further packages are needed: each one notes the packages that the next one needs. */
 async function loadPackages(
   installed: InstalledTypes,
   rootNames: string[],

@@ -1,6 +1,9 @@
 import type * as ts from "typescript";
 
-/** The program in which subgraphs are looked for, and the types that it was asked for, by what stands for each outside. */
+/**
+ * The program in which subgraphs are looked up, and the types it returned, keyed by the placeholders that
+ * callers hold.
+ */
 type Research = { program: ts.Program; checker: ts.TypeChecker; types: Map<object, ts.Type> };
 
 let research: Research | null = null;
@@ -14,7 +17,10 @@ function typeOf(outside: ts.Type): ts.Type {
   return current().types.get(outside) ?? outside;
 }
 
-/** Types lead to all that their checker knows, and are only compared here: others stand for them. */
+/**
+ * A checker that returns placeholders for types. A type refers to everything that its checker knows, and the
+ * reader only compares the types.
+ */
 const CHECKER = {
   getFullyQualifiedName: (symbol) => current().checker.getFullyQualifiedName(symbol),
   getSymbolAtLocation: (node) => current().checker.getSymbolAtLocation(node),
@@ -32,7 +38,10 @@ const PROGRAM = {
   getSourceFile: (path) => current().program.getSourceFile(path),
 } satisfies Partial<ts.Program>;
 
-/** What the reader of schemas uses of a program in which it looks for subgraphs, until the research is forgotten. */
+/**
+ * Returns a substitute with the part of a program that the schema reader uses to look up subgraphs. It works
+ * until `forgetResearch` is called.
+ */
 export function researched(program: ts.Program): ts.Program {
   research = { program, checker: program.getTypeChecker(), types: new Map() };
   return PROGRAM as unknown as ts.Program;

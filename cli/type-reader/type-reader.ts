@@ -9,7 +9,7 @@ import { readTypes } from "./read-types.ts";
 
 type Env = { PACKAGES: DeclarationSource };
 
-/** Reads the types of one project, in an isolate of its own. None of the project's code is run. */
+/** Reads the types of one project in a separate isolate. None of the project's code is run. */
 export class TypeReader extends WorkerEntrypoint<Env> implements TypeReaderApi {
   read(request: TypesRequest): Promise<ReadSchemas> {
     return readTypes(request, this.env.PACKAGES);

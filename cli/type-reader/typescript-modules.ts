@@ -8,7 +8,7 @@ const ENTRY = createRequire(import.meta.url).resolve("typescript");
 const NAMESPACE = "typescript";
 const OVERRIDDEN = "overridden-typescript";
 
-/** What the reader of schemas is given otherwise. */
+/** The compiler's exports that are replaced for the schema reader. */
 const OVERRIDES = [
   "createProgram",
   "findConfigFile",
@@ -17,14 +17,17 @@ const OVERRIDES = [
   "sys",
 ];
 
-/** Where the file has its parts: it is one function, whose parts begin with the names of TypeScript's sources. */
+/**
+ * Markers in the compiler's file, which is a single function whose parts begin with the paths of TypeScript's
+ * sources.
+ */
 const BEGIN = "var ts = {}; ((module) => {";
 const END = "\n// src/server/";
 const EXPORTS = /__export\(typescript_exports, \{\n([\s\S]*?)\n\}\);/;
 const EXPORT = /^\s*(\w+): \(\) => (\w+),?$/gm;
 const ASSIGNMENT = "module.exports = __toCommonJS(typescript_exports);";
 
-/** What the reader of schemas and its host use of TypeScript. */
+/** The compiler's exports that the schema reader and its host use. */
 const USED = new Set([
   "ModifierFlags",
   "ObjectFlags",
@@ -59,8 +62,9 @@ const USED = new Set([
 ]);
 
 /**
- * The compiler of the `typescript` package as an ES module, without what servers ask of it: what is not used is left
- * out of a bundle then, and so the code takes a third of the memory. Throws for a version that is written otherwise.
+ * Returns the compiler of the `typescript` package as an ES module, without the parts for language servers.
+ * Bundlers can then leave out unused code, which reduces the code's memory to a third. Throws for a version
+ * whose file has another form.
  */
 function compilerModule(): string {
   const text = readFileSync(ENTRY, "utf8");
@@ -75,7 +79,7 @@ function compilerModule(): string {
   return body.replace(list, "").replace(ASSIGNMENT, `export { ${exported} };`);
 }
 
-/** The declarations of the language's own library, without those of browsers, by their names. */
+/** Returns the declarations of the standard library, without those for browsers, keyed by file name. */
 export function libraryFiles(): Record<string, string> {
   const found: Record<string, string> = {};
   const names = ["es2024"];
@@ -92,8 +96,8 @@ export function libraryFiles(): Record<string, string> {
 }
 
 /**
- * Has modules import the compiler as above, as `typescript`. Those of packages import `replaced` in the place of other modules,
- * and of the compiler's exports that `overrides` has.
+ * Makes modules import the compiler above as `typescript`. In installed packages, imports of the modules in
+ * `replaced` are replaced, and `overrides` replaces some of the compiler's exports.
  */
 export function typescriptPlugin({
   replaced,
@@ -115,7 +119,7 @@ export function typescriptPlugin({
           : { path: ENTRY, namespace: NAMESPACE, sideEffects: false },
       );
       build.onLoad({ filter: /.*/, namespace: OVERRIDDEN }, () => ({
-        // What a module exports itself comes before what it passes on.
+        // An explicit export takes precedence over `export *`.
         contents: `export * from "typescript"; export { ${OVERRIDES.join(", ")} } from ${JSON.stringify(overrides)};`,
         loader: "js",
         resolveDir: dirname(overrides),

@@ -1,6 +1,6 @@
 /**
- * What is otherwise in the compiler that the reader of schemas is given in the isolate: there is no system beside the files in
- * memory, and no project to look for a configuration in.
+ * Replaces some of the compiler's exports for the schema reader in the isolate: the only system is the files
+ * in memory, and the configuration need not be looked up.
  */
 import * as ts from "typescript";
 import { system } from "./compiler-files.ts";
@@ -10,16 +10,17 @@ import { forgetResearch, researched } from "./research-program.ts";
 
 export const sys = system;
 
-/** Also where a folder above has one: this one names that of the project. */
+/** Returns the reader's own configuration, even when a folder above has one: it extends the project's. */
 export const findConfigFile = (): string => READER_CONFIG_FILE;
 
-/** Nobody reads what is wrong with the types, and looking for it takes more than reading the schemas. */
+/** Returns nothing: type errors are not reported, and finding them takes longer than reading the schemas. */
 export const getPreEmitDiagnostics = (): ts.Diagnostic[] => [];
 
 /**
- * The reader of schemas begins with a program in which it looks for subgraphs, and has it to its end, with all that was found
- * out about types: it is given one that has nothing any more when the next one is made. In that one it looks at every
- * declaration, to know which classes others inherit from; it is shown those files only of which this can matter.
+ * Creates a program. The schema reader first creates one in which it looks up subgraphs, and holds it until
+ * its end, with everything that was computed about types. It therefore gets a substitute, whose contents are
+ * dropped when the next program is created. In that one it inspects every declaration to learn which classes
+ * inherit from others; only the files for which this can matter are listed.
  */
 export const createProgram = (options: ts.CreateProgramOptions): ts.Program => {
   forgetResearch();

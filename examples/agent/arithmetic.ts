@@ -10,7 +10,7 @@ const PRECEDENCE = [
 ];
 const TOKEN = /\s*(\d+(?:\.\d+)?|[-+*/()])/y;
 
-/** Evaluates numbers, `+ - * /` and parentheses. Throws an error that says what it cannot read. */
+/** Evaluates numbers, `+ - * /` and parentheses. Throws an error that says which part is not valid. */
 export function evaluate(expression: string): number {
   const tokens = tokenize(expression);
   let position = 0;

@@ -3,7 +3,7 @@ import { LocalChatModel } from "./local-chat-model.ts";
 
 const DEFAULT_OPENAI_MODEL = "gpt-4.1-mini";
 
-/** An OpenAI-compatible model when the environment has a key for one, otherwise the local model. */
+/** Returns an OpenAI-compatible model when the environment has a key for one, otherwise the local model. */
 export async function createChatModel(options: { tokenDelayMs: number }): Promise<BaseChatModel> {
   const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = process.env;
   if (!OPENAI_API_KEY) return new LocalChatModel(options);

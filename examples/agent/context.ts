@@ -4,7 +4,7 @@ const DEFAULT_TOKEN_DELAY_MS = 15;
 const MAX_TOKEN_DELAY_MS = 1_000;
 const DEFAULT_SYSTEM_PROMPT = "You are a helpful assistant. Use the tools for facts and figures.";
 
-/** What a caller, or an assistant's settings, may choose per run. */
+/** The settings that a caller, or an assistant's context, may choose for each run. */
 export const ContextSchema = z.object({
   system_prompt: z.string().optional().describe("Instructions put before the conversation"),
   token_delay_ms: z

@@ -29,7 +29,10 @@ type ChunkFields = {
   response_metadata?: Record<string, unknown>;
 };
 
-/** A chat model that follows rules instead of a network: same conversation, same words, no key. */
+/**
+ * A chat model that follows rules and uses no network: the same conversation always gives the same words, and
+ * no key is needed.
+ */
 export class LocalChatModel extends BaseChatModel<CallOptions> {
   readonly #tokenDelayMs: number;
 
@@ -99,7 +102,7 @@ export class LocalChatModel extends BaseChatModel<CallOptions> {
   }
 }
 
-/** One chunk per word or piece of a tool call, then one that says how it ended and what it used. */
+/** Yields one chunk for each word or piece of a tool call, then one with the finish reason and the usage. */
 function* replyChunks(reply: Reply, inputTokens: number): Generator<ChunkFields> {
   let outputTokens = 0;
   for (const word of reply.text.match(/\S+\s*/g) ?? []) {

@@ -10,7 +10,7 @@ const TIME_ZONE = /\b(?:UTC|[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+)\b/;
 const NAME = /\bmy name is\s+(\p{L}[\p{L}'-]*)/iu;
 
 /**
- * What the local model says next. A pure function of the conversation, so that every run of the same
+ * Returns the local model's reply. It is a pure function of the conversation, so that every run of the same
  * conversation gives the same words.
  */
 export function planReply(messages: BaseMessage[], toolNames: ReadonlySet<string>): Reply {

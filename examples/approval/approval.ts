@@ -48,7 +48,7 @@ function review({ proposal }: typeof State.State): Command {
   return new Command({ goto: END, update: { proposal: null, messages: [new AIMessage(text)] } });
 }
 
-/** Stands for the call that moves the money: it runs after the approval has been stored. */
+/** Stands for the call that moves the money. It runs after the approval has been stored. */
 function execute({ proposal }: typeof State.State): typeof State.Update {
   if (proposal === null) throw new Error("There is no approved refund");
   const receipt = `refund-${proposal.order_id}-${proposal.amount}`;

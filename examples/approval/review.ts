@@ -23,9 +23,9 @@ const ResumeSchema = z.object({ decisions: z.tuple([DecisionSchema]) });
 export type Review = { approved: true; refund: Refund } | { approved: false; message: string };
 
 /**
- * Stops the run until a human has decided. An answer that cannot be read is asked for again, so a
- * mistake of the caller never executes anything.
- * The request has the shape that Agent Chat UI and Agent Inbox draw a form from.
+ * Stops the run until a human has decided. When the answer is not valid, asks again, so that a mistake of the
+ * caller never executes anything. The request has the form from which Agent Chat UI and Agent Inbox build a
+ * form.
  */
 export function askForReview(refund: Refund): Review {
   let problem: string | undefined;

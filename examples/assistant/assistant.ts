@@ -2,7 +2,10 @@ import { createAgent } from "langchain";
 import { LocalChatModel } from "../agent/local-chat-model.ts";
 import { tools } from "../agent/tools.ts";
 
-/** With a MODEL such as "openai:gpt-4.1-mini", and that provider's key, it is answered by that model. */
+/**
+ * Uses the model that MODEL names, such as "openai:gpt-4.1-mini", with that provider's key; otherwise the
+ * local model.
+ */
 export const agent = createAgent({
   model: process.env["MODEL"] ?? new LocalChatModel({}),
   tools,

@@ -2,10 +2,13 @@ import { createDeepAgent } from "deepagents";
 import { LocalChatModel } from "../agent/local-chat-model.ts";
 import { tools } from "../agent/tools.ts";
 
-/** With a MODEL such as "anthropic:claude-sonnet-4-5", and that provider's key, it is answered by that model. */
+/**
+ * The model that MODEL names, such as "anthropic:claude-sonnet-4-5", with that provider's key; otherwise the
+ * local model.
+ */
 const model = process.env["MODEL"] ?? new LocalChatModel({});
 
-/** Its files are in the state of the thread. */
+/** The agent's files are in the state of the thread. */
 export const agent = createDeepAgent({
   model,
   tools,

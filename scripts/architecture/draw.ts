@@ -1,6 +1,6 @@
 /**
- * Writes the picture and the table of the rooms in docs/architecture.md from `rooms.ts`. `--check` changes nothing, and
- * fails when they are not current.
+ * Writes the diagram and the table of the rooms in docs/architecture.md from `rooms.ts`. With `--check` it
+ * changes nothing, and fails when they are not current.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ const DOCUMENT = join(import.meta.dirname, "../../docs/architecture.md");
 const BEGIN = "<!-- The rooms, as `npm run rooms` writes them. -->\n";
 const END = "<!-- The end of the rooms. -->\n";
 
-/** Nearly every room imports these: arrows to them would say nothing. */
+/** Nearly every room imports these, so arrows to them are not drawn. */
 const EVERYWHERE = new Set(["lib", "env", "settings"]);
 
 function topOf(name: string): string {
   return name.split("/")[0] ?? name;
 }
 
-/** Which of the folders of `src` a folder may import, its rooms taken together. */
+/** Returns which folders of `src` each folder may import, with its rooms taken together. */
 function imports(): Map<string, Set<string>> {
   const edges = new Map<string, Set<string>>();
   for (const { name, mayImport } of ROOMS) {
@@ -33,7 +33,7 @@ function imports(): Map<string, Set<string>> {
   return edges;
 }
 
-/** Only the arrows that no chain of others stands for. */
+/** Returns only the arrows that are not implied by a chain of others. */
 function directArrows(edges: Map<string, Set<string>>): [from: string, to: string][] {
   const reaches = (from: string, to: string): boolean =>
     [...(edges.get(from) ?? [])].some((next) => next === to || reaches(next, to));
@@ -59,7 +59,7 @@ function table(): string {
   );
 }
 
-/** The floors of tracing below its API are named as one where a room may import all of them. */
+/** Names all floors of tracing below its API as one entry when a room may import all of them. */
 function shortened(rooms: readonly string[]): string[] {
   const all = TRACING_FLOORS.every((floor) => rooms.includes(floor));
   const floors = new Set<string>(all ? TRACING_FLOORS : []);
@@ -67,7 +67,7 @@ function shortened(rooms: readonly string[]): string[] {
   return all ? ["all floors of `tracing`", ...named] : named;
 }
 
-/** Cells as wide as their column, which is how the formatter writes a table. */
+/** Pads cells to the width of their column, as the formatter writes tables. */
 function aligned(markdown: string): string {
   const rows = markdown.split("\n").map((line) =>
     line

@@ -1,10 +1,10 @@
 export type Room = {
   name: string;
-  /** A folder, or files. Those of a room further up win over the folder that they are in. */
+  /** A folder, or files. Files of one room take precedence over a folder of another room that contains them. */
   paths: readonly [string, ...string[]];
-  /** What is in there, in a few words. */
+  /** A short description of the contents. */
   holds: string;
   mayImport: readonly string[];
-  /** Which of its files know Hono; none when it is missing. */
+  /** The files that may use Hono; none when absent. */
   web?: "all" | readonly string[];
 };

@@ -1,12 +1,13 @@
 /**
- * The rooms of `src` and which way imports go between them. This table is what the linter enforces
- * (`oxlint.config.ts`) and what docs/architecture.md draws (`draw.ts`). A room is above all that it may import: the
- * table has them from the bottom to the top, and a room can name none that stands below it here.
+ * The rooms of `src` and the imports that are allowed between them. The linter enforces this table
+ * (`oxlint.config.ts`), and `draw.ts` draws it in docs/architecture.md. A room is above all rooms that it may
+ * import: the table lists them from the bottom to the top, and a room can only name rooms that come before
+ * it.
  */
 import type { Room } from "./room.ts";
 import { TRACING_ROOMS } from "./tracing-rooms.ts";
 
-/** Where a capability's routes are, and what turns a request into plain values for its services. */
+/** Files with a capability's routes, and files that turn a request into plain values for its services. */
 const ROUTES = ["**/*routes.ts", "**/*schema*.ts", "**/*params.ts", "**/deps.ts"];
 
 const AGENT_SERVER_ROOMS = [

@@ -15,7 +15,7 @@ export const TRACING_FLOORS = [
   "tracing/query",
 ] as const;
 
-/** From what a run is, at the bottom, to what the app mounts. */
+/** The rooms of tracing, from the model of a run at the bottom to what the app mounts. */
 export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/model",

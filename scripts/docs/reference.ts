@@ -1,4 +1,4 @@
-/** Writes the API's reference into the site: the document and the page that a platform serves of itself. */
+/** Writes the API reference into the site: the OpenAPI document and the page that a platform serves. */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -31,7 +31,7 @@ try {
     writeFileSync(join(SITE, name), text);
   }
   cpSync(join(REPO_ROOT, "LICENSE"), join(SITE, "LICENSE"));
-  // Whoever opens the site's folder is led to its first page.
+  // Redirects visitors of the site's root to its first page.
   const index = '<!doctype html><meta http-equiv="refresh" content="0; url=docs/">';
   writeFileSync(join(SITE, "index.html"), `${index}<a href="docs/">Threadworks</a>\n`);
 } finally {

@@ -3,17 +3,17 @@ import type { Principal } from "../lib/principal.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import type { Scope } from "../lib/scope.ts";
 
-/** What the services of the agent server know of a request, which is nothing of HTTP. */
+/** What the services of the agent server need to know about a request, independent of HTTP. */
 export type AgentCall = {
   env: Env;
   ctx: { exports?: Cloudflare.Exports };
-  /** Whose threads and assistants the request is about. */
+  /** The scope of the threads and assistants that the request uses. */
   scope: Scope;
-  /** Whose graphs serve it; null for those that the Worker was built with. */
+  /** The revision whose graphs serve the request; null for the graphs that the Worker was built with. */
   revision: RevisionRef | null;
-  /** Who asks, where the project has authentication of its own. */
+  /** The authenticated user, if the project has its own authentication. */
   principal: Principal | null;
-  /** What of the request a run finds in its `configurable`. */
+  /** Values from the request that its runs find in `configurable`. */
   configurable?: Record<string, string> | undefined;
 };
 

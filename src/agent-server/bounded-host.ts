@@ -3,9 +3,9 @@ import { ApiError } from "../lib/api-error.ts";
 import { withTimeout } from "../lib/with-timeout.ts";
 
 /**
- * A graph host whose calls end within `limitMs`, whatever its code does: each one is answered to somebody
- * who waits. Late ones are refused with "graph_late", or with an `ApiError` where the answer has no room
- * for a refusal. A run is not limited here, because it has its own time and can be cancelled.
+ * Returns a graph host whose calls end within `limitMs`, whatever its code does, because each call has a waiting
+ * caller. A call that takes longer returns "graph_late", or throws an `ApiError` if its result type has no room
+ * for a refusal. Runs are not limited here, because they have their own time-out and can be cancelled.
  */
 export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
   const message = (what: string): string =>
@@ -24,16 +24,17 @@ export function boundedHost(host: GraphHostApi, limitMs: number): GraphHostApi {
     check: () => demanded("check its graphs", host.check()),
     authenticate: (request) => demanded("authenticate the request", host.authenticate(request)),
     authorize: (request) => demanded("authorize the request", host.authorize(request)),
-    webhookHeaders: () => demanded("tell the headers of webhooks", host.webhookHeaders()),
-    embed: (request) => asked("embed what the store was given", host.embed(request)),
+    webhookHeaders: () => demanded("return the webhook headers", host.webhookHeaders()),
+    embed: (request) => asked("compute the store's embeddings", host.embed(request)),
     run: (spec, port) => host.run(spec, port),
     getState: (request, port) => asked("read the state", host.getState(request, port)),
     getHistory: (request, port) => asked("read the history", host.getHistory(request, port)),
     updateState: (request, port) => asked("update the state", host.updateState(request, port)),
     drawGraph: (ref) => asked("draw the graph", host.drawGraph(ref)),
-    schemas: (ref) => asked("tell the graph's schemas", host.schemas(ref)),
-    subgraphs: (ref) => asked("tell the graph's subgraphs", host.subgraphs(ref)),
-    allowsOrigin: (origin) => demanded("judge the origin", host.allowsOrigin(origin)),
-    uiFile: (request) => demanded("give the file", host.uiFile(request)),
+    schemas: (ref) => asked("return the graph's schemas", host.schemas(ref)),
+    subgraphs: (ref) => asked("return the graph's subgraphs", host.subgraphs(ref)),
+    allowsOrigin: (origin) =>
+      demanded("decide whether to allow the origin", host.allowsOrigin(origin)),
+    uiFile: (request) => demanded("return the file", host.uiFile(request)),
   };
 }

@@ -1,19 +1,23 @@
 import { findDeploymentName } from "../db/deployment-lookup-repo.ts";
 import { DEFAULT_DEPLOYMENT_ID, type Scope } from "../lib/scope.ts";
 
-/** A deployment's name, which its tracing project has, too. Null when it is gone, or is being deleted. */
+/**
+ * Returns a deployment's name, which is also that of its tracing project. Null if it does not exist or is being
+ * deleted.
+ */
 export async function deploymentName(
   db: D1Database,
   { workspaceId, deploymentId }: Scope,
 ): Promise<string | null> {
   if (deploymentId === DEFAULT_DEPLOYMENT_ID) return DEFAULT_DEPLOYMENT_ID;
-  // It is asked for each time, because a trace that is recorded after its project was removed would bring that back.
+  // The name is read every time, because recording a trace after the project was removed would create it again.
   return (await findDeploymentName(db, workspaceId, deploymentId)) ?? null;
 }
 
 /**
- * Whether the deployment is neither gone nor being deleted. A temporary thread has to ask, because a deletion finds threads
- * by the index, which has none of these. When the database does not answer, the deployment is taken to be in service.
+ * Returns whether the deployment exists and is not being deleted. Temporary threads have to ask, because a
+ * deletion finds threads by the index, which does not contain them. If the database does not answer, the result is
+ * true.
  */
 export async function isInService(db: D1Database, scope: Scope): Promise<boolean> {
   try {

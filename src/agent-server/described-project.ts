@@ -10,8 +10,8 @@ import { requestedGraphs } from "./graph-host.ts";
 const MAX_REVISIONS = 1000;
 
 /**
- * What an isolate remembers of each revision. A revision never changes, nor does the project that the
- * Worker was built with, so what was once found out about one stays true.
+ * Caches values per revision in the isolate's memory. A revision never changes, nor does the project that the
+ * Worker was built with, so entries never become stale.
  */
 export class RevisionCache<T extends {}> {
   readonly #known = isolateCache<string, T>({ maxEntries: MAX_REVISIONS });
@@ -32,12 +32,12 @@ function keyOf({ revision }: AgentCall): string {
 
 const known = new RevisionCache<ProjectDescription>();
 
-/** How the project that a request is for describes itself. It is asked once per revision and isolate. */
+/** Returns the description of the project that a request is for. It is read once per revision and isolate. */
 export async function describedProject(call: AgentCall): Promise<ProjectDescription> {
   return known.get(call) ?? known.set(call, await describe(call));
 }
 
-/** A deployment's description was valid when it was deployed, but its code may answer otherwise later. */
+/** A deployment's description was valid when it was deployed, but its code may return something else later. */
 async function describe(call: AgentCall): Promise<ProjectDescription> {
   const described = await requestedGraphs(call).describe();
   if (call.revision === null) return { http: null, ui: {}, ...described };

@@ -6,8 +6,9 @@ import { loadRevision } from "../revision-host/load-revision.ts";
 import { boundedHost } from "./bounded-host.ts";
 
 /**
- * The graphs of a revision, in an isolate of their own; without a revision those that the Worker was built with,
- * an entrypoint of this very Worker. Both are reached by RPC, and every call but a run ends in time.
+ * Returns the graphs of a revision, which run in their own isolate or, without a revision, the graphs that the
+ * Worker was built with, which are an entrypoint of this Worker. Both are called by RPC, and every call except a
+ * run has a time-out.
  */
 export function graphHost(
   env: Env,
@@ -26,7 +27,7 @@ export function requestedRevision(call: AgentCall): { revision_id: string | null
   return { revision_id: call.revision?.revisionId ?? null };
 }
 
-/** The graphs of the revision that a request is for. */
+/** Returns the graphs of the revision that a request is for. */
 export function requestedGraphs(call: AgentCall): GraphHostApi {
   const { revisionId = null } = call.revision ?? {};
   return graphHost(call.env, call.ctx, { scope: call.revision ?? call.scope, revisionId });

@@ -7,9 +7,9 @@ import { DEFAULT_DEPLOYMENT_ID, type Scope } from "../lib/scope.ts";
 type AppFetch = (request: Request, env: Env, ctx: ExecutionContext) => Response | Promise<Response>;
 
 /**
- * The class of an entrypoint by which the code of a deployment reaches its own agent server. Only the
- * platform can make one, and its props say which deployment it is: such a request needs no API key, and a
- * project that authenticates its users is asked as it is for any other request.
+ * Returns the class of the entrypoint through which a deployment's code calls its own agent server. Only the
+ * platform can create one, and its props identify the deployment, so such a request needs no API key. A project
+ * that authenticates its users does so for these requests, too.
  */
 export function insideEntrypoint(fetchApp: AppFetch) {
   return class AgentServer extends WorkerEntrypoint<Env, Scope> {
@@ -21,7 +21,7 @@ export function insideEntrypoint(fetchApp: AppFetch) {
   };
 }
 
-/** The scope of a request that came by the entrypoint above; null for one that came from outside. */
+/** Returns the scope of a request that came through the entrypoint above; null for a request from outside. */
 export function insideScope(c: AppContext): Scope | null {
   const props: Partial<Scope> | undefined = c.executionCtx.props;
   const { workspaceId, deploymentId } = props ?? {};
@@ -29,7 +29,7 @@ export function insideScope(c: AppContext): Scope | null {
   return { workspaceId, deploymentId };
 }
 
-/** Where this installation serves the deployment, whatever address its code wrote. */
+/** Returns the address at which this installation serves the deployment, whatever host its code used. */
 function addressOf({ deploymentId }: Scope, asked: URL, { agentsDomain }: Hosts): URL {
   const isDefault = deploymentId === DEFAULT_DEPLOYMENT_ID;
   const path = isDefault || agentsDomain !== null ? "" : `/deployments/${deploymentId}`;

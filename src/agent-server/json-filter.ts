@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { filterSize, MAX_FILTER_DEPTH, MAX_FILTER_SIZE } from "../db/json-filter-sql.ts";
 
-/** A JSON object to be contained in what is searched, of a size that the database can compare. */
+/** Schema of a JSON object that results must contain, limited to a size that the database can compare. */
 export function jsonFilter() {
   return z.record(z.string(), z.unknown()).superRefine((filter, ctx) => {
     const { size, depth } = filterSize(filter);

@@ -1,6 +1,6 @@
 /**
- * What one turn of an object may read for a caller. Other requests of the object, and of its process, wait for a
- * turn to end, and what it has read is in memory until it is answered.
+ * Limits what one turn of an object may read for a caller. Other requests to the object, and to its process, wait
+ * until the turn ends, and the rows that it has read stay in memory until it is answered.
  */
 export class ReadBudget {
   readonly #max: { rows: number; bytes: number };
@@ -23,7 +23,7 @@ export class ReadBudget {
     return this.#rows >= this.#max.rows || this.#bytes >= this.#max.bytes;
   }
 
-  /** Whether so many more bytes may be read. */
+  /** Whether this number of further bytes may be read. */
   hasRoomFor(bytes: number): boolean {
     return this.#bytes + bytes <= this.#max.bytes;
   }

@@ -10,23 +10,23 @@ import { threadDatabases } from "./threads/index/thread-databases.ts";
 import { removeFromIndex } from "./threads/index/thread-index.ts";
 import { ALL_THREADS } from "./threads/contract/thread-requests.ts";
 
-/** An invocation may make some thousand calls, and removing a thread takes a few. */
+/** Maximum threads per call: an invocation may make a few thousand calls, and removing a thread takes several. */
 const THREADS_PER_CALL = 100;
 const THREADS_AT_ONCE = 10;
 
 /**
- * Removes what the agent server has of a deployment: crons, threads, assistants, the store, the keys of webhooks. Each call
- * removes some of the threads; it returns true when none are left. Temporary threads of stateless runs are not in the
- * index, and are removed when their runs end.
+ * Removes the agent server's data of a deployment: crons, threads, assistants, the store, webhook keys. Each call
+ * removes some of the threads, and returns true once none are left. Temporary threads of stateless runs are not in
+ * the index; they are removed when their runs end.
  */
 export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
-  // First, so that no tick makes a thread meanwhile.
+  // Crons are deleted first, so that no tick creates a thread in the meantime.
   await deleteCronsOf(env.DB, scope);
   const ids = await threadIdsOf(env, scope);
   await mapLimited(ids, THREADS_AT_ONCE, (id) =>
     threadSeenBy(ALL_THREADS, env, scope, id).remove(),
   );
-  // A thread that is gone already does not remove its own row.
+  // The row of a thread that no longer exists is not removed by the thread itself.
   await removeFromIndex(env, scope, ids);
   if (ids.length >= THREADS_PER_CALL) return false;
   await storeOf(env, scope).erase();
@@ -35,7 +35,7 @@ export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
   return true;
 }
 
-/** Some threads, or the last ones when they are fewer than THREADS_PER_CALL. */
+/** Returns the ids of some threads. If they are fewer than THREADS_PER_CALL, they are the last ones. */
 async function threadIdsOf(env: Env, scope: Scope): Promise<string[]> {
   const ids: string[] = [];
   for (const { database } of threadDatabases(env)) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isFirstOf, seconds, table, wholeNumber } from "../lib/settings.ts";
 
-/** Workspaces by the binding of the D1 database that their threads are listed in; "*" is all that are not named. */
+/** Workspaces, keyed by the binding of the D1 database that indexes their threads; "*" stands for all others. */
 const threadDatabasesSchema = z
   .record(z.string(), z.array(z.union([z.uuid(), z.literal("*")])))
   .refine((databases) => isEachOnce(Object.values(databases).flat()), {
@@ -20,10 +20,10 @@ export const agentServerSettings = z
   })
   .transform((vars) => ({
     maxBodyBytes: vars.MAX_BODY_BYTES,
-    /** How long the events of a run that has ended are kept for those who join its stream again. */
+    /** Milliseconds for which the events of an ended run are kept for clients that rejoin its stream. */
     resumableStreamTtlMs: vars.RESUMABLE_STREAM_TTL_SECONDS,
     runTimeoutMs: vars.RUN_TIMEOUT_SECONDS,
-    /** Whether runs of the agent server leave traces. */
+    /** Whether runs of the agent server record traces. */
     recordTraces: vars.RECORD_TRACES,
     threadDatabases: vars.THREAD_DATABASES,
   }));

@@ -12,7 +12,7 @@ import { isStudio } from "./auth/authenticate.ts";
 import { THREAD_STATUSES, type ThreadStatus } from "./threads/storage/thread-record.ts";
 import { threadDatabase, threadDatabases } from "./threads/index/thread-databases.ts";
 
-/** Health and version: for load balancers and SDKs, without a key. */
+/** Routes for health and version, used by load balancers and SDKs without a key. */
 export const systemRoutes = createRouter();
 
 systemRoutes.openapi(
@@ -20,7 +20,7 @@ systemRoutes.openapi(
     method: "get",
     path: "/ok",
     tags: ["System"],
-    summary: "Whether the server works, and on request whether its database takes writes",
+    summary: "Check whether the server works, and optionally whether its database accepts writes",
     security: [],
     request: { query: z.strictObject({ check_db: booleanParam().optional() }) },
     responses: {
@@ -29,7 +29,7 @@ systemRoutes.openapi(
         content: { "application/json": { schema: z.object({ ok: z.literal(true) }) } },
       },
       503: { description: "The database does not answer" },
-      507: { description: "There is no room to store anything" },
+      507: { description: "The storage is full" },
     },
   }),
   async (c) => {
@@ -86,7 +86,7 @@ async function probeDatabase(c: AppContext): Promise<void> {
   if (await isDiskFull(c.env)) throw storageFull();
 }
 
-/** Figures of one deployment, for who runs it: there is no server whose workers could be counted. */
+/** Route for the metrics of one deployment. There is no server process whose workers could be counted. */
 export const metricsRoutes = createRouter();
 
 const METRIC = "threadworks_threads";
@@ -98,7 +98,7 @@ metricsRoutes.openapi(
     method: "get",
     path: "/metrics",
     tags: ["System"],
-    summary: "How many threads there are by status, for Prometheus or as JSON",
+    summary: "Count the threads by status, for Prometheus or as JSON",
     request: {
       query: z.strictObject({ format: z.enum(["prometheus", "json"]).default("prometheus") }),
     },
@@ -115,7 +115,10 @@ metricsRoutes.openapi(
   async (c) => {
     const { principal } = c.var;
     if (principal !== null && !isStudio(principal)) {
-      throw new ApiError("forbidden", "Metrics are for keys of the workspace, not for users");
+      throw new ApiError(
+        "forbidden",
+        "Metrics require a key of the workspace and are not available to users",
+      );
     }
     const database = threadDatabase(c.env, c.var.scope);
     const counts = await Promise.all(

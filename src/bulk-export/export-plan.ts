@@ -4,12 +4,12 @@ import { isAtLeast, type Plan } from "../lib/plan-order.ts";
 
 const NEEDED: Plan = "plus";
 
-/** Why nothing new may be exported under a plan; null when it may. */
+/** Returns why a plan allows no new exports; null when it allows them. */
 export function exportRefusal(plan: Plan): string | null {
   return isAtLeast(plan, NEEDED) ? null : needsPlan(NEEDED, "Bulk export");
 }
 
-/** It throws a 403 for what creates or changes exports; reading is free, also after a change of the plan. */
+/** Throws a 403 when the plan does not allow creating or changing exports. Reading is allowed by every plan. */
 export function requireExportPlan(plan: Plan): void {
   const refusal = exportRefusal(plan);
   if (refusal !== null) throw new ApiError("forbidden", refusal);

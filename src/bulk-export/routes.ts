@@ -3,9 +3,9 @@ import type { AppEnv } from "../http/app-types.ts";
 import { destinationRoutes } from "./destinations/routes.ts";
 import { exportRoutes } from "./exports/routes.ts";
 
-/** Below the tracing API, whose authentication and bodies hold here too. */
+/** Mounts the routes below the tracing API, whose authentication and body parsing apply to them too. */
 export function mountBulkExport(app: OpenAPIHono<AppEnv>, prefix: string): void {
-  // Before the exports: `destinations` is no export's id.
+  // This router comes first, because `destinations` would match as the id of an export.
   app.route(prefix, destinationRoutes);
   app.route(prefix, exportRoutes);
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isFirstOf, optionalText, table } from "../lib/settings.ts";
 import { exportLimitsSchema } from "./export-limits.ts";
 
-/** The installation's own credentials for S3, by the names that S3 clients look for. */
+/** The installation's own S3 credentials, from the variables that S3 clients usually read. */
 type InstallationCredentials = {
   accessKeyId: string;
   secretAccessKey: string;
@@ -19,7 +19,7 @@ export const bulkExportSettings = z
     EXPORT_LIMITS: table(exportLimitsSchema),
   })
   .transform((vars) => ({
-    /** Whether destinations may use the credentials of the installation. */
+    /** Whether destinations may use the installation's credentials. */
     selfHosted: vars.SELF_HOSTED,
     /** Whether exports and OAuth may use addresses that are not public. */
     privateEndpoints: vars.EXPORT_PRIVATE_ENDPOINTS,

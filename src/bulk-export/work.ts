@@ -16,16 +16,16 @@ import { abortLeftUpload } from "./execution/file-upload.ts";
 import { runExportStep } from "./execution/export-step.ts";
 import { nudgeRuns, spawnDue, startWaiting } from "./execution/schedule.ts";
 
-/** Does steps of export runs, as messages ask for them. */
+/** Does a step of the export run that a message names. */
 export const exportQueue = queueHandler({
   queue: "threadworks-export-steps",
   message: z.object({ workspaceId: z.string(), runId: z.string() }),
   look: (key, env) => runExportStep(env, key),
-  // The lease, which could not be given back, keeps everybody else away until then.
+  // The lease could not be released, so no other process can take the run before it ends.
   retrySeconds: (env) => parseSettings(env).exportLimits.lease_seconds + 1,
 });
 
-/** What time alone makes due of exports, and what a crash or a lost message has left undone. */
+/** Work on exports that becomes due by time alone, or that a crash or a lost message has left undone. */
 export const exportSweep: readonly SweepTask[] = [
   {
     name: "nudge_export_runs",

@@ -9,7 +9,7 @@ const PROJECT_LINK = /^\/o\/[^/]+\/projects\/p\/([^/]+)(?:\/r\/([^/]+))?$/;
 const DEPLOYMENT_LINK = /^\/o\/[^/]+\/host\/deployments\/([^/]+)$/;
 const SHARE_LINK = /^\/public\/([^/]+)\/r$/;
 
-/** What a path of the console stands for; null for a path that is none of it. */
+/** Returns what a path of the console stands for; null for a path that is not the console's. */
 export function consoleTarget(path: string): Target | null {
   if (path === "/console/config.json") return { kind: "config" };
   const file = ASSET.exec(path)?.[1];

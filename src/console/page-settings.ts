@@ -2,7 +2,9 @@ import type { Settings } from "../env.ts";
 import type { Hosts } from "../front-door/settings.ts";
 import { VERSION } from "../lib/version.ts";
 
-/** Where the console finds the API, and whether agents ask for a key. A null URL is the page's own origin. */
+/**
+ * Where the console finds the APIs, and whether agents require a key. A null URL stands for the page's own origin.
+ */
 export type ConsoleConfig = {
   version: string;
   agents_need_key: boolean;
@@ -23,8 +25,8 @@ export function consoleConfig({ agentAuth, hosts }: Settings): ConsoleConfig {
 }
 
 /**
- * What the console's page may load and ask: its own files, and the hosts of this installation. Nothing is inline, so
- * that text of a trace cannot become code or style, whatever way it finds into the page.
+ * Returns the policy that limits the console's page to its own files and to the hosts of this installation.
+ * Nothing is inline, so text from a trace cannot run as code or style even if it gets into the page unescaped.
  */
 export function contentSecurityPolicy({ api, controlPlane, agentsDomain }: Hosts): string {
   const hosts = [

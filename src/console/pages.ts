@@ -15,8 +15,8 @@ const TYPES: Record<string, string> = {
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /**
- * The console, and where links lead that answers and the official clients have. These are no routes: a deployment may
- * have paths of the same names on its own host.
+ * Serves the console, and redirects the links that responses and the official clients contain. This is a
+ * middleware instead of routes, because a deployment may have the same paths on its own host.
  */
 export const consolePages: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { surface, path } = c.var.arrival;
@@ -44,7 +44,7 @@ async function asset(c: AppContext, name: string): Promise<Response> {
   return file;
 }
 
-/** The app itself, whatever page of it the path names: it reads the path. */
+/** Serves the app for every page's path: the app itself reads the path. */
 async function page(c: AppContext): Promise<Response> {
   const file = await consoleFile(c.env.CONSOLE, "index.html");
   if (file === null) {
@@ -58,8 +58,8 @@ async function page(c: AppContext): Promise<Response> {
 }
 
 /**
- * A file of the built console; null where there is none. The local server reads a folder, which knows no
- * content types, so they are set here for both.
+ * Returns a file of the built console; null when there is none. The local server reads files from a folder and
+ * knows no content types, so they are set here for both platforms.
  */
 async function consoleFile(files: Fetcher, path: string): Promise<Response | null> {
   const type = TYPES[path.slice(path.lastIndexOf(".") + 1)];

@@ -15,10 +15,12 @@ import { revisionRoutes } from "./deployments/revision-routes.ts";
 import { signedUploadRoutes, uploadRoutes } from "./deployments/upload-routes.ts";
 
 const CONTROL_PLANE = "/v2";
-/** Where the ecosystem's tools still ask for logs, and for repositories. */
+/** The prefix at which the ecosystem's tools still request logs and repositories. */
 const CONTROL_PLANE_V1 = "/v1";
 
-/** The control plane. Order matters: what needs no key, and the rest. */
+/**
+ * Mounts the control plane. The order matters: routes without a key come before the middleware that requires one.
+ */
 export function mountControlPlane(app: OpenAPIHono<AppEnv>): void {
   app.route(CONTROL_PLANE, callbackRoutes);
   app.route(CONTROL_PLANE, signedUploadRoutes);

@@ -13,19 +13,22 @@ export const controlPlaneSettings = z
     NPM_TOKEN: text(""),
   })
   .transform((vars) => ({
-    /** The page that shows users how connecting a service ended; null: the platform's own. */
+    /** The page that shows users the result of connecting a service; null for the platform's own page. */
     oauthCallbackPage: vars.OAUTH_FRONTEND_CALLBACK_URL,
-    /** How long lines of a deployment's log are kept. */
+    /** How long lines of a deployment's log are kept, in milliseconds. */
     deploymentLogMs: vars.DEPLOYMENT_LOG_SECONDS,
-    /** What the URLs of repositories begin with, and where their commits and archives are asked for. */
+    /** The base URL of repositories, and that of the API for their commits and archives. */
     githubUrl: withoutSlash(vars.GITHUB_URL ?? "https://github.com"),
     githubApiUrl: withoutSlash(vars.GITHUB_API_URL ?? "https://api.github.com"),
-    /** The token of the installation's own account at the Git host, and whose workspaces may read by it; "*": all. */
+    /**
+     * The token of the installation's own account at the Git host, and the workspaces that may use it; "*" stands
+     * for all.
+     */
     githubToken: vars.GITHUB_INTEGRATION_TOKEN,
     githubTokenWorkspaces: vars.GITHUB_INTEGRATION_WORKSPACES.split(",")
       .map((id) => id.trim().toLowerCase())
       .filter((id) => id !== ""),
-    /** Where builds have their packages from, and the token that it asks for; empty: none. */
+    /** The registry from which builds get packages, and its token, which is empty for none. */
     npmRegistry: withoutSlash(vars.NPM_REGISTRY ?? "https://registry.npmjs.org"),
     npmToken: vars.NPM_TOKEN,
   }));

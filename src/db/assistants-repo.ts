@@ -13,7 +13,7 @@ export type AssistantFilter = {
   access: Visibility;
   metadata?: JsonFilter | undefined;
   graph_id?: string | undefined;
-  /** A part of the name, whatever its case. */
+  /** A part of the name, compared without case. */
   name?: string | undefined;
 };
 
@@ -22,14 +22,17 @@ export type AssistantOrder = {
   direction: "asc" | "desc";
 };
 
-/** JSON columns as text; what is undefined stays as it is. */
+/** JSON columns are text. A field that is undefined keeps its stored value. */
 export type AssistantChange = {
   graph_id: string | undefined;
   name: string | undefined;
   description: string | undefined;
   config: string | undefined;
   context: string | undefined;
-  /** The merged metadata, and what it was merged into: when that changed meanwhile, nothing is. */
+  /**
+   * The merged metadata and the metadata it was merged into. If the stored metadata differs from `base`, nothing
+   * is changed.
+   */
   metadata: { next: string; base: string } | undefined;
 };
 
@@ -48,7 +51,7 @@ const COLUMNS = [...VERSION_COLUMNS, "updated_at"] as const;
 
 const KEY = "workspace_id = ? AND deployment_id = ? AND assistant_id = ?";
 
-/** The row and its first version, unless the id is taken. */
+/** Inserts the assistant and its first version, unless the id is taken. */
 export function insertAssistant(db: D1Database, row: AssistantRow): D1PreparedStatement[] {
   return [
     insertRow(db, "assistants", COLUMNS, row),
@@ -75,8 +78,8 @@ export function selectAssistant(db: D1Database, scope: Scope, id: string): D1Pre
 }
 
 /**
- * Appends a version that holds the changed assistant, and makes it current. To be sent as one batch;
- * the second statement returns the row as it is then, or nothing when nothing was changed.
+ * Appends a version with the changed assistant and makes it current. The statements must be sent as one batch; the
+ * second one returns the changed row, or nothing when nothing was changed.
  */
 export function updateAssistant(
   db: D1Database,
@@ -120,7 +123,7 @@ export function updateAssistant(
   ];
 }
 
-/** Makes an earlier version current again; returns the row, or nothing without that version. */
+/** Makes an earlier version current again. Returns the row, or nothing when there is no such version. */
 export function restoreVersion(
   db: D1Database,
   scope: Scope,
@@ -130,7 +133,7 @@ export function restoreVersion(
   now: number,
 ): D1PreparedStatement {
   const key = keyOf(scope, id);
-  // Access is required to the assistant as it is, and as it would become.
+  // The caller needs access to the assistant both as it is and as it would become.
   const seen = allOf(visibleTo(access));
   return db
     .prepare(
@@ -145,7 +148,7 @@ export function restoreVersion(
     .bind(...key, version, now, ...key, ...seen.params, ...key, version, ...seen.params);
 }
 
-/** The second statement returns the id when there was such an assistant. */
+/** Deletes an assistant with its versions. The second statement returns the id if the assistant existed. */
 export function deleteAssistant(
   db: D1Database,
   scope: Scope,
@@ -175,10 +178,10 @@ export async function deleteAssistantsOf(db: D1Database, scope: Scope): Promise<
   ]);
 }
 
-/** A page of `returned` rows in their order, read as they are asked for; how many there are in all. */
+/** A page of `returned` rows, fetched as they are consumed, with the total number of matching rows. */
 type Listed<Row> = { rows: AsyncIterable<Row>; returned: number; total: number };
 
-/** Returns null when too many have to be looked at. */
+/** Returns null when the scan would have to look at too many rows. */
 export async function searchAssistants(
   db: D1Database,
   scope: Scope,
@@ -190,7 +193,7 @@ export async function searchAssistants(
   return found === null ? null : listed(db, scan, found);
 }
 
-/** Returns null when too many have to be looked at. */
+/** Returns null when the scan would have to look at too many rows. */
 export async function countAssistants(
   db: D1Database,
   scope: Scope,
@@ -201,7 +204,7 @@ export async function countAssistants(
 
 type VersionFilter = { metadata: JsonFilter | undefined; access: Visibility };
 
-/** Newest first; null when too many have to be looked at. */
+/** Returns a page of versions, newest first; null when the scan would have to look at too many rows. */
 export async function selectVersions(
   db: D1Database,
   scope: Scope,
@@ -237,7 +240,7 @@ function assistantScan(scope: Scope, { graph_id, name, ...filter }: AssistantFil
   };
 }
 
-/** What a scan over rows with metadata asks of them, besides the other conditions. */
+/** Returns the parts of a scan over rows with metadata: the given conditions, access and the metadata filter. */
 function metadataCondition(
   { access, metadata }: Pick<AssistantFilter, "access" | "metadata">,
   others: Sql[],

@@ -1,20 +1,20 @@
 import { type Sql, sql } from "./sql.ts";
 
 /**
- * D1 answers one statement after the other, so that a long one holds up everybody else. What no index
- * can find is looked for in steps, each some milliseconds long, between which others have their turn.
+ * D1 executes one statement at a time, so a long one blocks all others. Searches that no index supports are
+ * therefore made in steps of some milliseconds, and other statements can run between the steps.
  */
 
 const ROWS_PER_STEP = 1000;
-/** How many bytes of JSON a step looks at, times the number of conditions. */
+/** Bytes of JSON that one step examines, times the number of conditions. */
 const BYTES_PER_STEP = 1024 * 1024;
-/** What looking at a row costs besides its JSON. */
+/** The cost of examining a row besides its JSON, in bytes. */
 const BYTES_OF_A_ROW = 64;
-/** How many steps a scan may take, which is some seconds of the database's time. */
+/** Maximum steps of a scan, which take some seconds of the database's time. */
 const MAX_STEPS = 2000;
-/** After a step it rests for half as long as the step took, and no longer than this. */
+/** After each step a scan pauses for half the step's duration, up to this maximum. */
 const MAX_REST_MS = 20;
-/** How many bytes of rows are read whole at once. */
+/** Bytes of whole rows that are read at once. */
 const BYTES_PER_READ = 1024 * 1024;
 
 export type Scan = {
@@ -27,22 +27,22 @@ export type Scan = {
     | "deployments"
     | "feedback"
     | "feedback_configs";
-  /** Which rows belong to the scan, by a prefix of an index that ends with what the scan goes along. */
+  /** Selects the rows of the scan by a prefix of an index that ends with the columns of `along`. */
   rows: Sql;
-  /** The column by which a row is found again: unique among the rows, and never changed. */
+  /** The column that identifies a row: unique among the rows, and never changed. */
   key: string;
-  /** What the scan goes along; the keys, upwards, when it is not given. */
+  /** The order of the scan. By default, rows are scanned by ascending key. */
   along?: ScanOrder;
   condition: Sql;
-  /** How many comparisons the condition makes, at least 1. */
+  /** The number of comparisons that the condition makes, at least 1. */
   comparisons: number;
-  /** Columns that the condition reads. */
+  /** The columns that the condition reads. */
   reads: readonly string[];
-  /** Columns that a page of the rows holds, for how large it becomes. */
+  /** The columns that a page of the rows contains, which determine its size. */
   weighs: readonly string[];
-  /** The column by which rows are to be ordered; `nth` is that of the order that the scan goes along. */
+  /** The column to order the found rows by; `nth` stands for the order of the scan. */
   orderBy: string;
-  /** Before it gives up. */
+  /** Maximum steps before the scan gives up. */
   maxSteps?: number;
 };
 
@@ -53,18 +53,18 @@ export type ScanOrder = {
   index: string;
   columns: readonly string[];
   direction: "asc" | "desc";
-  /** Where the scan begins, behind this place; at the end of the index when it is not given. */
+  /** The scan begins after this place; by default, at the start of the index in its direction. */
   after?: Place;
 };
 
-/** A row that fulfils the condition. `bytes` is about what it takes to read it whole. */
+/** A row that meets the condition. `bytes` is its approximate size when it is read whole. */
 export type ScannedRow = { order: string | number; key: string | number; bytes: number };
 
 type StepRow = { last: string | null; is_end: number; found: string };
 
 /**
- * The rows that fulfil the condition, step by step in the order that the scan goes along. Returns true at
- * the end of the rows, and false when it gives up because there are too many to be looked at.
+ * Yields the rows that meet the condition, step by step in the order of the scan. Returns true at the end of the
+ * rows, and false when it gives up because there are too many to examine.
  */
 export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<ScannedRow[], boolean> {
   const { maxSteps = MAX_STEPS } = scan;
@@ -84,14 +84,14 @@ export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<Scan
       .map(([order, key, bytes]) => ({ order, key, bytes }));
     if (row.is_end === 1) return true;
     after = JSON.parse(row.last) as Place;
-    // A local workerd looks at its sockets and files only when nothing else is left to be done.
+    // A local workerd serves its sockets and files only when it has nothing else to do.
     const restMs = Math.min(Math.max((Date.now() - startedAt) / 2, 1), MAX_REST_MS);
     await new Promise((resolve) => setTimeout(resolve, restMs));
   }
   return false;
 }
 
-/** The next rows as far as a step goes: at least one, however large. */
+/** Selects the next rows that fit in one step: at least one, however large. */
 function stepOf(db: D1Database, scan: Scan, after: Place | null): D1PreparedStatement {
   const { table, key, rows, condition, along } = scan;
   const { columns, direction } = along ?? { columns: [key], direction: "asc" };
@@ -141,10 +141,10 @@ function sizeOf(columns: readonly string[]): string {
   return columns.map((column) => `ifnull(octet_length(${column}), 0)`).join(" + ") || "0";
 }
 
-/** The rows of a page that was found in order, and of how many it is a page. */
+/** A page of found rows in order, and the total number of found rows. */
 export type FoundPage = { page: ScannedRow[]; total: number };
 
-/** Returns null when the scan gave up. Ties are put in the order of the keys. */
+/** Finds a page in the order of `orderBy`; ties are ordered by key. Returns null when the scan gave up. */
 export async function findPage(
   db: D1Database,
   scan: Scan,
@@ -166,16 +166,13 @@ export async function findPage(
   }
 }
 
-/**
- * The rows of a page in the order that the scan goes along, with no more steps than it takes to find them;
- * null when the scan gave up.
- */
+/** Finds a page in the order of the scan, with no more steps than needed. Returns null when the scan gave up. */
 export async function findFirst(
   db: D1Database,
   scan: Scan,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<ScannedRow[] | null> {
-  // A row that changed its place meanwhile may be met again.
+  // A row that changes its place during the scan may be found again.
   const page = new Map<ScannedRow["key"], ScannedRow>();
   let passed = 0;
   const steps = scanRows(db, scan);
@@ -190,7 +187,7 @@ export async function findFirst(
   }
 }
 
-/** How many rows fulfil the condition; null when the scan gave up. */
+/** Returns the number of rows that meet the condition; null when the scan gave up. */
 export async function countFound(db: D1Database, scan: Scan): Promise<number | null> {
   let total = 0;
   const steps = scanRows(db, scan);
@@ -201,7 +198,7 @@ export async function countFound(db: D1Database, scan: Scan): Promise<number | n
   }
 }
 
-/** Parts of a page that may each be read at once. */
+/** Splits a page into parts that are each small enough to be read at once. */
 export function toReads<Row extends { bytes: number }>(page: readonly Row[]): Row[][] {
   const reads: Row[][] = [];
   let bytes = 0;
@@ -225,7 +222,7 @@ function inOrder(found: readonly ScannedRow[], direction: "asc" | "desc"): Scann
   );
 }
 
-/** Compares as SQLite does: numbers by their value, texts by their UTF-8. */
+/** Compares as SQLite does: numbers by value, texts by their UTF-8. */
 function compare(left: string | number, right: string | number): number {
   if (typeof left === "number" || typeof right === "number") return Number(left) - Number(right);
   for (let at = 0; at < left.length && at < right.length; at += 1) {
@@ -235,7 +232,7 @@ function compare(left: string | number, right: string | number): number {
   return left.length - right.length;
 }
 
-/** The rows of the page, in its order; without those that are gone meanwhile. */
+/** Reads the rows of a page in its order, except rows that have been deleted since. */
 export async function* readFound<Row>(
   db: D1Database,
   { table, key, rows }: Scan,

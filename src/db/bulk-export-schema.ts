@@ -8,7 +8,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** What D1 holds of bulk exports: where they go, what was asked for, and how far each has come. */
+/** The D1 tables of bulk exports: destinations, credentials, exports, their progress and their files. */
 
 export const EXPORT_STATUSES = [
   "CREATED",
@@ -40,11 +40,11 @@ export const exportDestinations = sqliteTable(
     region: text(),
     endpoint_url: text(),
     include_bucket_in_prefix: integer({ mode: "boolean" }).notNull(),
-    /** Which row of `export_credentials` new attempts use; null: those of the installation. */
+    /** The version in `export_credentials` that new attempts use; null for the installation's own credentials. */
     credentials_version: integer(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
-    /** Set: invisible, and without credentials. */
+    /** When it is set, the destination is invisible and has no credentials. */
     deleted_at: integer(),
   },
   (table) => [
@@ -53,18 +53,18 @@ export const exportDestinations = sqliteTable(
   ],
 );
 
-/** Versions that a running attempt still uses stay until it ends. */
+/** Versions of credentials. A version that a running attempt uses is kept until the attempt ends. */
 export const exportCredentials = sqliteTable(
   "export_credentials",
   {
     workspace_id: text().notNull(),
     destination_id: text().notNull(),
     version: integer().notNull(),
-    /** The members as JSON, encrypted; see `secrets/secret-box.ts`. */
+    /** The credentials' members as JSON, encrypted; see `secrets/secret-box.ts`. */
     sealed: text().notNull(),
     /** The version of the encryption key. */
     key_version: integer().notNull(),
-    /** JSON list of the members' names. */
+    /** A JSON list of the members' names. */
     names: text().notNull(),
     created_at: integer().notNull(),
   },
@@ -81,22 +81,22 @@ export const bulkExports = sqliteTable(
     workspace_id: text().notNull(),
     destination_id: text().notNull(),
     project_id: text().notNull(),
-    /** Bounds of the runs' start in microseconds; the end is exclusive and null for a schedule. */
+    /** The range of the runs' start times in microseconds. The end is exclusive, and null for a schedule. */
     start_time: integer().notNull(),
     end_time: integer(),
     filter: text(),
     format_version: text({ enum: EXPORT_FORMAT_VERSIONS }).notNull(),
     compression: text({ enum: EXPORT_COMPRESSIONS }).notNull(),
-    /** JSON list; null: all columns. */
+    /** A JSON list; null for all columns. */
     export_fields: text(),
     interval_hours: integer(),
-    /** The schedule that it was spawned by. */
+    /** The schedule that spawned this export. */
     source_id: text(),
     status: text({ enum: EXPORT_STATUSES }).notNull(),
-    /** Schedules: when the range is due that begins at `next_start`. */
+    /** Set for a schedule: the start of the next range, and the time at which that range is due. */
     next_start: integer(),
     next_due_at: integer(),
-    /** Why a schedule spawns nothing for now. */
+    /** Why the schedule spawns no exports at present. */
     hold_reason: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
@@ -106,7 +106,7 @@ export const bulkExports = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.workspace_id, table.id] }),
     index("bulk_exports_by_creation").on(table.workspace_id, table.created_at),
-    // The statuses are literals: a bound one would not let SQLite use a partial index.
+    // The statuses are literals: SQLite cannot use a partial index for a bound status.
     index("bulk_exports_waiting")
       .on(table.workspace_id, table.created_at)
       .where(sql`${table.status} = 'CREATED'`),
@@ -116,14 +116,14 @@ export const bulkExports = sqliteTable(
     index("bulk_exports_due")
       .on(table.next_due_at)
       .where(sql`${table.next_due_at} IS NOT NULL`),
-    // A range of a schedule is exported once, however often its spawning is tried.
+    // A range of a schedule is exported only once, however often its spawning is tried.
     uniqueIndex("bulk_exports_by_range")
       .on(table.workspace_id, table.source_id, table.start_time)
       .where(sql`${table.source_id} IS NOT NULL`),
   ],
 );
 
-/** A partition of a new export; times in microseconds, the end exclusive. */
+/** A partition of a new export. Times are in microseconds; the end is exclusive. */
 export type NewPartition = { id: string; start: number; end: number };
 
 /** A partition of an export: the part of its range that lies on one UTC day. */
@@ -138,24 +138,24 @@ export const exportRuns = sqliteTable(
     end_time: integer().notNull(),
     status: text({ enum: EXPORT_STATUSES }).notNull(),
     retry_number: integer().notNull().default(0),
-    /** JSON object by `retry_<n>`. */
+    /** A JSON object with the keys `retry_<n>`. */
     errors: text(),
     rows_written: integer().notNull().default(0),
     files_written: integer().notNull().default(0),
-    /** Behind the last row that is surely in a file. */
+    /** The cursor after the last row that is certainly in a complete file. */
     latest_cursor: text(),
-    /** JSON: the file that is being written, until it is recorded. */
+    /** JSON of the file that is being written, until the file is recorded. */
     pending_upload: text(),
-    /** The multipart upload that is open, for whoever has to abort it. */
+    /** The open multipart upload, for the process that has to abort it. */
     open_upload: text(),
-    /** Steps in a row that ended without a word since the last file was recorded. */
+    /** Consecutive steps since the last recorded file that ended without releasing their lease. */
     interruptions: integer().notNull().default(0),
-    /** The version of the destination's credentials when the attempt began. */
+    /** The version of the destination's credentials at the start of the attempt. */
     credentials_version: integer(),
     attempt_started_at: integer(),
-    /** Who works on it now. */
+    /** The id of the current lease; null when no process works on the run. */
     lease: text(),
-    /** When the next step is due; while somebody works on it, when that lease ends. */
+    /** When the next step is due; while the run is leased, when the lease ends. */
     due_at: integer().notNull(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
@@ -179,9 +179,9 @@ export const exportFiles = sqliteTable(
   {
     workspace_id: text().notNull(),
     export_run_id: text().notNull(),
-    /** From 0, without gaps. */
+    /** The number of the file in its run, counted from 0 without gaps. */
     number: integer().notNull(),
-    /** The key of the object. */
+    /** The key of the object in the bucket. */
     key: text().notNull(),
     rows: integer().notNull(),
     bytes: integer().notNull(),

@@ -9,7 +9,7 @@ export type NewBulkExport = Omit<
   "updated_at" | "started_at" | "finished_at" | "hold_reason"
 >;
 
-/** How an export, and its unfinished runs with it, may end otherwise than by completing. */
+/** The statuses with which an export, and its unfinished runs, can end other than by completing or failing. */
 type ExportEnding = "CANCELLED" | "TIMEDOUT";
 
 const COLUMNS = [
@@ -32,8 +32,8 @@ const COLUMNS = [
 ] as const satisfies (keyof NewBulkExport)[];
 
 /**
- * Stores an export with its partitions. False when its destination is gone, or when the range of its
- * schedule has been stored before: nothing is stored then.
+ * Stores an export with its partitions. Returns false, and stores nothing, when its destination is gone or the
+ * range of its schedule has been stored before.
  */
 export async function insertBulkExport(
   db: D1Database,
@@ -45,8 +45,8 @@ export async function insertBulkExport(
 }
 
 /**
- * The same for a range of a schedule, which goes on behind it. An export that was stored before, or
- * whose schedule has ended meanwhile, is not stored.
+ * Stores the export of a schedule's range and advances the schedule to the next range. Returns false, and stores
+ * no export, when it was stored before or the schedule has ended.
  */
 export async function insertSpawnedExport(
   db: D1Database,
@@ -113,10 +113,10 @@ export async function selectBulkExport(
   return drizzle(db).select().from(bulkExports).where(isExport(workspaceId, id)).get();
 }
 
-/** SQLite knows no offset without a limit. */
+/** SQLite does not support an offset without a limit. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** The newest first. */
+/** Returns exports, newest first. */
 export async function listBulkExports(
   db: D1Database,
   workspaceId: string,
@@ -131,7 +131,7 @@ export async function listBulkExports(
     .offset(page.offset);
 }
 
-/** Sets exports of a workspace to work, the oldest first, as long as fewer than `limit` are. */
+/** Starts exports of a workspace, oldest first, while fewer than `limit` are running. */
 export async function startExports(
   db: D1Database,
   workspaceId: string,
@@ -152,8 +152,8 @@ export async function startExports(
 }
 
 /**
- * Ends an export that has not ended yet, and with it those of its runs that have not. False when it
- * had ended before. What a schedule has spawned goes on.
+ * Ends an export that has not ended yet, together with its unfinished runs. Returns false when it had ended
+ * before. Exports that a schedule has spawned continue.
  */
 export async function endExport(
   db: D1Database,
@@ -182,7 +182,7 @@ export async function endExport(
   return ended?.meta.changes === 1;
 }
 
-/** Exports at work since before `startedBefore`. */
+/** Returns running exports that were started at or before `startedBefore`. */
 export async function listOverdueExports(
   db: D1Database,
   startedBefore: number,
@@ -195,7 +195,7 @@ export async function listOverdueExports(
     .limit(limit);
 }
 
-/** Schedules with a range that is to be exported by now. In no order, as some may have to wait. */
+/** Returns schedules with a due range, in random order, because some of them may have to wait. */
 export async function listDueSchedules(
   db: D1Database,
   now: number,
@@ -209,7 +209,7 @@ export async function listDueSchedules(
     .limit(limit);
 }
 
-/** Keeps a schedule from spawning until then, and says why. */
+/** Delays a schedule until `until`, and records the reason. */
 export async function holdSchedule(
   db: D1Database,
   schedule: BulkExportRow,
@@ -236,7 +236,7 @@ export async function releaseSchedule(
     .where(isUnchangedSchedule(schedule));
 }
 
-/** Nobody has spawned or cancelled meanwhile. */
+/** Whether the schedule has neither spawned an export nor ended since it was read. */
 function isUnchangedSchedule({ workspace_id, id, next_start }: BulkExportRow) {
   return and(
     isExport(workspace_id, id),
@@ -246,8 +246,8 @@ function isUnchangedSchedule({ workspace_id, id, next_start }: BulkExportRow) {
 }
 
 /**
- * Workspaces that have exports to be begun or gone on with. In no order, so that none of many is left
- * out again and again.
+ * Returns workspaces with exports to start or to continue. The order is random, so that none of many is left out
+ * repeatedly.
  */
 export async function listExportingWorkspaces(db: D1Database, limit: number): Promise<string[]> {
   const { results } = await db
@@ -262,7 +262,7 @@ export async function listExportingWorkspaces(db: D1Database, limit: number): Pr
   return results.map(({ workspace_id }) => workspace_id);
 }
 
-/** How many exports of a schedule have not ended. */
+/** Returns the number of a schedule's exports that have not ended. */
 export async function countUnfinishedSpawned(
   db: D1Database,
   workspaceId: string,

@@ -11,7 +11,7 @@ export type CronRow = typeof crons.$inferSelect;
 
 export type CronKey = Scope & { cronId: string };
 
-/** Crons as durable work: a row is due when a tick is, and open as long as there will be one. */
+/** Crons as durable work. A row is due when a tick is, and open as long as there is a next tick. */
 export const CRON_WORK: WorkTable<CronKey, typeof crons> = {
   table: crons,
   key: { workspaceId: "workspace_id", deploymentId: "deployment_id", cronId: "cron_id" },
@@ -39,7 +39,7 @@ export type CronOrder = {
   direction: "asc" | "desc";
 };
 
-/** What is not there comes after all that is. */
+/** SQL expressions that sort missing values after all others. */
 const ORDERS: Record<CronOrder["by"], string> = {
   cron_id: "cron_id",
   assistant_id: "assistant_id",
@@ -54,7 +54,7 @@ const IN_SCOPE = "workspace_id = ? AND deployment_id = ?";
 
 const KEY = `${IN_SCOPE} AND cron_id = ?`;
 
-/** Returns false when the deployment has `max` crons already. */
+/** Inserts a cron. Returns false when the deployment has `max` crons already. */
 export async function insertCron(db: D1Database, row: CronRow, max: number): Promise<boolean> {
   const columns = Object.keys(row);
   const inserted = await db
@@ -80,8 +80,9 @@ export async function findCron(
 }
 
 /**
- * Puts `next` in the place of `base`, unless that has changed meanwhile: then nothing is changed, and null returned.
- * With another next tick, whoever makes the run of the former one notes it no more.
+ * Replaces `base` by `next`, and returns the row. Changes nothing and returns null when the row has changed since
+ * `base` was read. If the next tick changes, the lease is cleared, so a process that is making the former tick's
+ * run can no longer record it.
  */
 export async function replaceCron(
   db: D1Database,
@@ -128,13 +129,13 @@ export async function deleteCron(
   return deleted.meta.changes === 1;
 }
 
-/** All of a deployment. */
+/** Deletes all crons of a deployment. */
 export async function deleteCronsOf(db: D1Database, scope: Scope): Promise<void> {
   const { workspaceId, deploymentId } = scope;
   await db.prepare(`DELETE FROM crons WHERE ${IN_SCOPE}`).bind(workspaceId, deploymentId).run();
 }
 
-/** A tick is done with: the next one, null for none. False when the lease is lost. */
+/** Records that a tick is done and sets the next one, or null for none. Returns false when the lease is lost. */
 export async function noteTick(
   db: D1Database,
   held: HeldRow<CronKey>,
@@ -151,7 +152,7 @@ export async function noteTick(
   return noted.meta.changes === 1;
 }
 
-/** Returns whether the cron makes no run for the tick any more, or is gone. */
+/** Whether the tick needs no run any more, because it was recorded or the cron is gone. */
 export async function isTickNoted(
   db: D1Database,
   { workspaceId, deploymentId }: Scope,
@@ -164,7 +165,9 @@ export async function isTickNoted(
   return open === null;
 }
 
-/** A page of rows in their order, read as they are asked for; null when too many have to be looked at. */
+/**
+ * Returns a page of rows, fetched as they are consumed; null when the scan would have to look at too many rows.
+ */
 export async function searchCrons(
   db: D1Database,
   scope: Scope,
@@ -178,7 +181,7 @@ export async function searchCrons(
   return { rows, returned: found.page.length, total: found.total };
 }
 
-/** Returns null when too many have to be looked at. */
+/** Returns null when the scan would have to look at too many rows. */
 export async function countCrons(
   db: D1Database,
   scope: Scope,

@@ -9,15 +9,15 @@ import { assistants } from "./schema.ts";
 export type ServingDeployment = {
   workspaceId: string;
   deploymentId: string;
-  /** Null: none is deployed yet. */
+  /** Null while no revision is deployed. */
   revisionId: string | null;
-  /** That which was asked for; null without it. */
+  /** The requested assistant; null when none was requested or it does not exist. */
   assistant: AssistantRow | null;
 };
 
 /**
- * The deployment with this id or slug, of whatever workspace, and one of its assistants; undefined when it is being
- * deleted.
+ * Finds the deployment with this id or slug in any workspace, with one of its assistants. Returns undefined when
+ * there is none or it is being deleted.
  */
 export async function findServingDeployment(
   db: D1Database,
@@ -48,7 +48,7 @@ export async function findServingDeployment(
     .get();
 }
 
-/** The revision that serves a deployment; null when there is none, or the deployment is being deleted. */
+/** Returns the revision that serves a deployment; null when there is none, or the deployment is being deleted. */
 export async function findActiveRevision(
   db: D1Database,
   { workspaceId, deploymentId }: { workspaceId: string; deploymentId: string },
@@ -67,7 +67,7 @@ export async function findActiveRevision(
   return row?.revisionId ?? null;
 }
 
-/** The name of a deployment; undefined when it is being deleted, or was. */
+/** Returns the name of a deployment; undefined when it is being deleted or was deleted. */
 export async function findDeploymentName(
   db: D1Database,
   workspaceId: string,
@@ -87,7 +87,7 @@ export async function findDeploymentName(
   return row?.name;
 }
 
-/** What an isolate of a revision is made with, besides its code. */
+/** Returns what an isolate of a revision needs besides its code: the deployment's name and the sealed secrets. */
 export async function readRevisionToLoad(
   db: D1Database,
   { workspaceId, deploymentId, revisionId }: RevisionRef,
@@ -112,7 +112,10 @@ export async function readRevisionToLoad(
     .get();
 }
 
-/** The sealed secrets of a deployment's latest revision, of whatever workspace; undefined when it is being deleted. */
+/**
+ * Returns the sealed secrets of a deployment's latest revision, for any workspace; undefined when it is being
+ * deleted.
+ */
 export async function findLatestSecrets(
   db: D1Database,
   deploymentId: string,
@@ -125,7 +128,7 @@ export async function findLatestSecrets(
     .get();
 }
 
-/** Returns whether the workspace has the deployment; what was deleted is there until it is purged. */
+/** Whether the workspace has the deployment. A deleted deployment counts until it is purged. */
 export async function hasDeployment(
   db: D1Database,
   { workspaceId, deploymentId }: { workspaceId: string; deploymentId: string },

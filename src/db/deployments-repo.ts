@@ -37,28 +37,28 @@ export type NewDeployment = Pick<
   | "created_at"
 >;
 
-/** A deployment with its latest revision, and the names of that one's secrets. */
+/** A deployment with its latest revision and the names of that revision's secrets. */
 export type ListedDeployment = {
   deployment: DeploymentRow;
   revision: ListedRevision;
   secretNames: string[];
 };
 
-/** What is undefined does not restrict; all must hold. */
+/** A filter whose conditions must all hold. A field that is undefined adds no condition. */
 export type DeploymentFilter = {
   ids?: readonly string[] | undefined;
   name?: string | undefined;
-  /** A part of the name, whatever its case. */
+  /** A part of the name, compared without case. */
   nameContains?: string | undefined;
   status?: DeploymentRow["status"] | undefined;
   deploymentType?: string | undefined;
-  /** The deployment whose previews are meant. */
+  /** The id of the deployment whose previews are selected. */
   previewOf?: string | undefined;
 };
 
 type Key = { workspaceId: string; deploymentId: string };
 
-/** What a deployment and its latest revision are joined by. */
+/** The join condition of a deployment and its latest revision. */
 export const IS_LATEST_REVISION = and(
   eq(revisions.workspace_id, deployments.workspace_id),
   eq(revisions.deployment_id, deployments.id),
@@ -67,13 +67,13 @@ export const IS_LATEST_REVISION = and(
 
 const { secrets, ...LISTED_REVISION } = getTableColumns(revisions);
 
-/** The condition is a text, by which the index on these rows is found. */
+/** The condition contains the status as a literal, so that SQLite uses the partial index on these rows. */
 const IS_BEING_DELETED = sql`${deployments.status} = 'AWAITING_DELETE'`;
 
 /**
- * Stores a deployment with its first revision. False, and nothing stored, when its id, its name or its
- * slug is taken, the revision's tarball is not there, the workspace has `quota` deployments already, or it is a preview
- * that there may not be.
+ * Stores a deployment with its first revision. Returns false, and stores nothing, when its id, name or slug is
+ * taken, the revision's tarball was not uploaded, the workspace has `quota` deployments already, or the preview
+ * may not be made.
  */
 export async function insertDeployment(
   db: D1Database,
@@ -132,7 +132,7 @@ export async function insertDeployment(
   return inserted?.meta.changes === 1;
 }
 
-/** Returns undefined when there is none, or what it had was removed. */
+/** Returns undefined when the deployment does not exist, or was purged. */
 export async function selectDeployment(
   db: D1Database,
   of: Key,
@@ -143,7 +143,7 @@ export async function selectDeployment(
   return row === undefined ? undefined : toListed(row);
 }
 
-/** The newest first; null when too many have to be looked at. */
+/** Returns a page of deployments, newest first; null when the scan would have to look at too many rows. */
 export async function listDeployments(
   db: D1Database,
   workspaceId: string,
@@ -160,7 +160,7 @@ export async function listDeployments(
   return rows.map(toListed);
 }
 
-/** Those that are being deleted are counted, too: they still have what they had. */
+/** Counts the deployments of a workspace. Those being deleted count too, because their data still exists. */
 export async function countDeployments(db: D1Database, workspaceId: string): Promise<number> {
   return drizzle(db).$count(
     deployments,
@@ -186,7 +186,7 @@ export async function selectDeploymentByName(
     .get();
 }
 
-/** Changes the display name and members of `source_config`; those of a deployment that is being deleted stay. */
+/** Changes the display name and members of `source_config`. A deployment that is being deleted is not changed. */
 export async function describeDeployment(
   db: D1Database,
   of: Key,
@@ -203,8 +203,9 @@ export async function describeDeployment(
 }
 
 /**
- * Takes a deployment out of service, to be deleted, and its previews with it; their unfinished revisions are skipped.
- * The ids of all of them, none when there is no such deployment. Once `deletesProject` was said, it stays so.
+ * Takes a deployment and its previews out of service, to be deleted, and skips their unfinished revisions. Returns
+ * the ids of all of them, or none when there is no such deployment. `deletesProject` cannot be reset to false by a
+ * later call.
  */
 export async function markDeploymentDeleted(
   db: D1Database,
@@ -226,7 +227,7 @@ export async function markDeploymentDeleted(
   return marked?.results.map(({ id }) => id) ?? [];
 }
 
-/** One that is being deleted, or that was and has left its row. */
+/** Returns a deployment that is being deleted, or that was purged and whose row still exists. */
 export async function selectDeletedDeployment(
   db: D1Database,
   of: Key,
@@ -238,7 +239,7 @@ export async function selectDeletedDeployment(
     .get();
 }
 
-/** So that nobody else goes on with its deletion for a while. */
+/** Postpones when the sweep takes over the deletion of a deployment that is being worked on. */
 export async function touchDeletion(db: D1Database, of: Key, now: number): Promise<void> {
   await drizzle(db)
     .update(deployments)
@@ -246,7 +247,7 @@ export async function touchDeletion(db: D1Database, of: Key, now: number): Promi
     .where(and(isDeployment(of), IS_BEING_DELETED));
 }
 
-/** Those whose deletion nobody has worked on since `before`, the longest waiting first. */
+/** Returns deployments whose deletion has not progressed since `before`, longest waiting first. */
 export async function listWaitingDeletions(
   db: D1Database,
   { before, limit }: { before: number; limit: number },
@@ -259,7 +260,7 @@ export async function listWaitingDeletions(
     .limit(limit);
 }
 
-/** Some of those that have been gone since before `before`, but for their row; in no order. */
+/** Returns some deployments that were purged before `before` and whose row still exists, in random order. */
 export async function listPurgedDeployments(
   db: D1Database,
   { before, limit }: { before: number; limit: number },
@@ -272,7 +273,7 @@ export async function listPurgedDeployments(
     .limit(limit);
 }
 
-/** Ends a deletion: from now on the deployment is gone, with its revisions and their secrets. */
+/** Ends a deletion: the deployment is gone, with its revisions and their secrets. Its row is kept. */
 export async function purgeDeployment(db: D1Database, of: Key, now: number): Promise<void> {
   await db.batch([
     db
@@ -291,7 +292,7 @@ export async function purgeDeployment(db: D1Database, of: Key, now: number): Pro
   ]);
 }
 
-/** Removes the last that there is of a deployment that was purged. */
+/** Removes the row of a purged deployment. */
 export async function forgetDeployment(db: D1Database, of: Key): Promise<void> {
   await drizzle(db)
     .delete(deployments)

@@ -8,7 +8,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** Deployments, their revisions, and the sources that wait to be deployed. Times are epoch milliseconds. */
+/** Deployments, their revisions, and uploaded sources. Times are in epoch milliseconds. */
 
 export const SOURCES = ["github", "internal_source", "internal_template"] as const;
 
@@ -16,7 +16,7 @@ export type DeploymentSource = (typeof SOURCES)[number];
 
 export const DEPLOYMENT_STATUSES = ["READY", "AWAITING_DELETE"] as const;
 
-/** They are in the order in which a rollout passes them. */
+/** The statuses of an unfinished revision, in the order of a rollout. */
 export const UNFINISHED_REVISION_STATUSES = [
   "CREATING",
   "QUEUED",
@@ -47,24 +47,24 @@ export const deployments = sqliteTable(
   {
     workspace_id: text().notNull(),
     id: text().notNull(),
-    /** Never changes: the tracing project has it, too. */
+    /** Never changes, because the tracing project has the same name. */
     name: text().notNull(),
     display_name: text(),
-    /** What names the deployment in its URL; unique on the installation. */
+    /** The deployment's name in its URL, unique in the installation. */
     slug: text().notNull(),
     source: text({ enum: SOURCES }).notNull(),
-    /** JSON object, as the API takes it. */
+    /** A JSON object as in the API. */
     source_config: text().notNull(),
     status: text({ enum: DEPLOYMENT_STATUSES }).notNull(),
-    /** The newest one. */
+    /** The id of the newest revision. */
     latest_revision_id: text().notNull(),
-    /** The one that serves; null until the first is deployed. */
+    /** The id of the revision that serves; null until the first one is deployed. */
     active_revision_id: text(),
-    /** Whether its traces go, too, when it is deleted. */
+    /** Whether deleting the deployment also deletes its traces. */
     deletes_project: integer({ mode: "boolean" }).notNull(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
-    /** When what it had was removed: from then on it is gone for everybody. */
+    /** When its data was removed. From then on, the deployment does not exist for clients. */
     purged_at: integer(),
   },
   (table) => [
@@ -87,33 +87,33 @@ export const revisions = sqliteTable(
   {
     workspace_id: text().notNull(),
     deployment_id: text().notNull(),
-    /** UUID of version 7: its order is that of the revisions. */
+    /** A UUID of version 7, so revisions sort by creation. */
     id: text().notNull(),
     status: text({ enum: REVISION_STATUSES }).notNull(),
-    /** Why it has the status, where that needs words. */
+    /** Explains the status when necessary. */
     status_message: text(),
     source: text({ enum: SOURCES }).notNull(),
-    /** The template, for source internal_template. */
+    /** The template, for the source internal_template. */
     template_id: text(),
-    /** The tarball, for source internal_source; null while there is nothing to build yet. */
+    /** The tarball, for the source internal_source; null while there is nothing to build yet. */
     source_tarball_path: text(),
-    /** A file of the tarball, or of the repository. */
+    /** The path of the configuration in the tarball or in the repository. */
     langgraph_config_path: text(),
-    /** The branch, tag or commit, for source github; null: the repository's default branch. */
+    /** The branch, tag or commit, for the source github; null for the repository's default branch. */
     repo_ref: text(),
-    /** The commit that it stood for when the rollout looked; it is built again by a redeploy. */
+    /** The commit that `repo_ref` named when the rollout resolved it. A redeploy builds it again. */
     repo_commit_sha: text(),
-    /** JSON object of name to sealed value: the environment that this revision runs with. */
+    /** A JSON object of names to sealed values: the environment of this revision. */
     secrets: text().notNull(),
-    /** JSON of the revision's graphs, once they were asked for: `[{graph_id, description}]`. */
+    /** JSON of the revision's graphs, set when it is deployed: `[{graph_id, description}]`. */
     graphs: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
-    /** When a rollout is to look at it next; while one works on it, when its lease ends; null: never. */
+    /** When a rollout next looks at the revision; while it is leased, when the lease ends; null for never. */
     due_at: integer(),
-    /** Who works on it now. */
+    /** The id of the current lease; null when no rollout works on the revision. */
     lease: text(),
-    /** How often a rollout began on it. */
+    /** How many times a rollout has taken the revision. */
     attempts: integer().notNull(),
   },
   (table) => [
@@ -126,16 +126,16 @@ export const revisions = sqliteTable(
   ],
 );
 
-/** Tarballs that were uploaded, or may still be. */
+/** Tarballs that were uploaded, or may still be uploaded. */
 export const sourceUploads = sqliteTable(
   "source_uploads",
   {
     workspace_id: text().notNull(),
-    /** `<workspace id>/uploads/<id>.tar.gz`, also its key in R2. */
+    /** `<workspace id>/uploads/<id>.tar.gz`, which is also the key in R2. */
     object_path: text().notNull(),
-    /** 0 when it was given up, and only its object is still to be removed. */
+    /** 0 when the upload was given up and only its object has yet to be removed. */
     created_at: integer().notNull(),
-    /** Bytes; null until it is uploaded. */
+    /** Size in bytes; null until the tarball is uploaded. */
     size: integer(),
   },
   (table) => [

@@ -12,10 +12,12 @@ export type ExportDestinationRow = typeof exportDestinations.$inferSelect;
 
 export type ExportCredentialsRow = typeof exportCredentials.$inferSelect;
 
-/** `names` is the JSON list of the current credentials; null for those of the installation. */
+/**
+ * `names` is a JSON list of the members of the current credentials; null for the installation's own credentials.
+ */
 export type ListedDestination = { destination: ExportDestinationRow; names: string | null };
 
-/** SQLite knows no offset without a limit. */
+/** SQLite does not support an offset without a limit. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 export async function insertExportDestination(
@@ -29,7 +31,7 @@ export async function insertExportDestination(
   else await orm.batch([insert, orm.insert(exportCredentials).values(credentials)]);
 }
 
-/** The newest first. */
+/** Returns destinations, newest first. */
 export async function listExportDestinations(
   db: D1Database,
   workspaceId: string,
@@ -49,7 +51,7 @@ export async function countExportDestinations(
   return drizzle(db).$count(exportDestinations, isVisible(workspaceId));
 }
 
-/** Returns undefined when the workspace has none with this id, or no longer. */
+/** Returns undefined when the workspace has no such destination, or it was deleted. */
 export async function selectExportDestination(
   db: D1Database,
   workspaceId: string,
@@ -68,7 +70,7 @@ export async function selectListedDestination(
     .get();
 }
 
-/** A deleted one, too: finished exports still tell where they went. */
+/** Returns a destination even if it was deleted, because finished exports still show their destination. */
 export async function selectAnyExportDestination(
   db: D1Database,
   workspaceId: string,
@@ -82,8 +84,8 @@ export async function selectAnyExportDestination(
 }
 
 /**
- * Makes a new version of the credentials the current one. The row; undefined when the destination
- * is gone, or its credentials are no longer those of version `from`.
+ * Stores a new version of the credentials and makes it the current one. Returns the destination; undefined when it
+ * is gone, or its current credentials are not version `from`.
  */
 export async function replaceExportCredentials(
   db: D1Database,
@@ -91,7 +93,7 @@ export async function replaceExportCredentials(
   change: { from: number | null; displayName: string | undefined; now: number },
 ): Promise<ExportDestinationRow | undefined> {
   const { workspace_id, destination_id, version, sealed, key_version, names } = credentials;
-  // This is one transaction: the second statement sees the destination as the first one found it.
+  // The batch is one transaction. Both statements check the destination as it was before.
   const [, updated] = await db.batch<ExportDestinationRow>([
     db
       .prepare(
@@ -131,8 +133,8 @@ export async function replaceExportCredentials(
 }
 
 /**
- * Makes the destination invisible and forgets its credentials, unless an export that is not at its
- * end needs it. The decision is one statement, as is that of creating an export: one of them wins.
+ * Hides the destination and deletes its credentials, unless an unfinished export needs it. This check and the one
+ * made when an export is created are single statements, so a race between them has one winner.
  */
 export async function deleteExportDestination(
   db: D1Database,
@@ -173,8 +175,8 @@ export async function selectExportCredentials(
 }
 
 /**
- * Some of those that one of these keys has encrypted. In no order: what cannot be decrypted must not
- * keep the others from their turn.
+ * Returns some credentials that are encrypted by one of these keys. The order is random, so that rows which cannot
+ * be decrypted do not block the others.
  */
 export async function listCredentialsByKey(
   db: D1Database,
@@ -189,7 +191,7 @@ export async function listCredentialsByKey(
     .limit(limit);
 }
 
-/** Returns false when the row is not as it was read any more. */
+/** Returns false when the row has changed since it was read. */
 export async function resealExportCredentials(
   db: D1Database,
   row: ExportCredentialsRow,
@@ -209,7 +211,10 @@ export async function resealExportCredentials(
   return updated.length > 0;
 }
 
-/** Removes up to `limit` versions that are neither current nor used by an export run; how many there were. */
+/**
+ * Removes up to `limit` versions that are neither current nor used by an export run. Returns how many were
+ * removed.
+ */
 export async function deleteUnusedCredentials(db: D1Database, limit: number): Promise<number> {
   const { version, workspace_id, destination_id } = exportCredentials;
   const deleted = await drizzle(db)

@@ -4,7 +4,7 @@ import type { ExportFileRow, ExportRunKey } from "./export-runs-repo.ts";
 
 export type RecordedFile = Omit<ExportFileRow, "workspace_id" | "export_run_id">;
 
-/** Export runs as durable work. An attempt that begins takes the destination's current credentials. */
+/** Export runs as durable work. A new attempt uses the destination's current credentials. */
 export const EXPORT_RUN_WORK: WorkTable<ExportRunKey, typeof exportRuns> = {
   table: exportRuns,
   key: { workspaceId: "workspace_id", runId: "id" },
@@ -27,7 +27,7 @@ function held({ workspaceId, runId, lease }: HeldRun): [string, string, string] 
   return [workspaceId, runId, lease];
 }
 
-/** Notes a multipart upload that is open now. */
+/** Records the multipart upload that is open now. */
 export async function saveOpenUpload(
   db: D1Database,
   key: HeldRun,
@@ -38,7 +38,7 @@ export async function saveOpenUpload(
   );
 }
 
-/** Notes what is about to be put in place. */
+/** Records the file that is about to be completed in the bucket. */
 export async function savePendingUpload(
   db: D1Database,
   key: HeldRun,
@@ -51,7 +51,7 @@ export async function savePendingUpload(
   );
 }
 
-/** Records a file that is in place, and how far the run has come with it. */
+/** Records a completed file, and the position that the run has reached with it. */
 export async function recordFile(
   db: D1Database,
   key: HeldRun,
@@ -86,7 +86,7 @@ export async function recordFile(
   return updated?.meta.changes === 1;
 }
 
-/** Ends a run well, and its export when it was the last. */
+/** Completes a run, and its export if this was the last unfinished run. */
 export async function completeRun(
   db: D1Database,
   key: HeldRun,
@@ -113,7 +113,7 @@ export async function completeRun(
   return { exportEnded: ended?.meta.changes === 1 };
 }
 
-/** Ends an attempt that failed; the next one is due at `dueAt`, with the position that was reached. */
+/** Ends a failed attempt. The next one is due at `dueAt` and continues from the recorded position. */
 export async function retryRun(
   db: D1Database,
   key: HeldRun,
@@ -133,7 +133,9 @@ export async function retryRun(
 
 const ADD_ERROR = "errors = json_set(COALESCE(errors, '{}'), '$.retry_' || retry_number, ?)";
 
-/** Ends a run that cannot succeed, with it its export, and with that all its other runs. */
+/**
+ * Ends a run that cannot succeed. Its export fails with it, and the export's other unfinished runs are cancelled.
+ */
 export async function failRun(
   db: D1Database,
   key: HeldRun,

@@ -3,10 +3,10 @@ import { drizzle } from "drizzle-orm/d1";
 import { bulkExports, exportFiles, exportRuns } from "./bulk-export-schema.ts";
 import { jsonValues } from "./json-values.ts";
 
-/** A parameter has 2 MB at most. */
+/** Run ids are listed in one bound parameter, which has at most 2 MB. */
 const RUNS_PER_STATEMENT = 1000;
 
-/** SQLite knows no offset without a limit. */
+/** SQLite does not support an offset without a limit. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
 type Page = { limit?: number | undefined; offset: number };
@@ -15,7 +15,7 @@ export type ExportRunRow = typeof exportRuns.$inferSelect;
 
 export type ExportFileRow = typeof exportFiles.$inferSelect;
 
-/** Names one of an export's partitions. */
+/** Identifies one partition of an export. */
 export type ExportRunKey = { workspaceId: string; runId: string };
 
 export async function selectExportRun(
@@ -37,7 +37,7 @@ export async function selectExportRun(
     .get();
 }
 
-/** The runs of an export, in the order of their days. */
+/** Returns the runs of an export, in the order of their days. */
 export async function listExportRuns(
   db: D1Database,
   workspaceId: string,
@@ -53,7 +53,7 @@ export async function listExportRuns(
     .offset(page.offset);
 }
 
-/** The runs of all exports that a schedule has spawned. */
+/** Returns the runs of all exports that a schedule has spawned. */
 export async function listSpawnedRuns(
   db: D1Database,
   workspaceId: string,
@@ -73,7 +73,7 @@ export async function listSpawnedRuns(
     .offset(page.offset);
 }
 
-/** The complete files of runs, in order. */
+/** Returns the complete files of runs, in order. */
 export async function listExportFiles(
   db: D1Database,
   workspaceId: string,
@@ -98,8 +98,8 @@ export async function listExportFiles(
 }
 
 /**
- * Sets runs to work, the earliest days of each export first, as long as fewer than `limit` of it are
- * and the export is: of one export, or of all of the workspace. Returns those that were set to work.
+ * Starts runs of running exports, earliest days first, while fewer than `limit` runs of the export are running.
+ * Applies to one export, or to all of the workspace. Returns the started runs.
  */
 export async function startRuns(
   db: D1Database,
@@ -126,7 +126,7 @@ export async function startRuns(
   return results.map(({ id }) => ({ workspaceId, runId: id }));
 }
 
-/** Runs that have ended and left a multipart upload open. */
+/** Returns runs that have ended and left a multipart upload open. */
 export async function listOpenUploads(db: D1Database, limit: number): Promise<ExportRunRow[]> {
   return drizzle(db)
     .select()

@@ -7,13 +7,13 @@ import { feedbackConfigs } from "./tracing-schema.ts";
 
 export type FeedbackConfigRow = typeof feedbackConfigs.$inferSelect;
 
-/** What is undefined stays as it is; the config is JSON text. */
+/** A field that is undefined keeps its stored value. The config is JSON text. */
 export type FeedbackConfigChange = {
   feedback_config?: string | undefined;
   is_lower_score_better?: boolean | undefined;
 };
 
-/** The row, or undefined when the key has a config already. */
+/** Inserts a config. Returns the row, or undefined when the key already has one. */
 export async function insertFeedbackConfig(
   db: D1Database,
   row: FeedbackConfigRow,
@@ -21,7 +21,7 @@ export async function insertFeedbackConfig(
   return drizzle(db).insert(feedbackConfigs).values(row).onConflictDoNothing().returning().get();
 }
 
-/** Those of the keys that have a config. */
+/** Returns the configs of those keys that have one. */
 export async function selectFeedbackConfigs(
   db: D1Database,
   workspaceId: string,
@@ -33,7 +33,9 @@ export async function selectFeedbackConfigs(
     .where(and(eq(feedbackConfigs.workspace_id, workspaceId), hasKeyAmong(keys)));
 }
 
-/** Lists them in the order of their keys; returns null when too many have to be looked at. */
+/**
+ * Returns a page of configs in the order of their keys; null when the scan would have to look at too many rows.
+ */
 export async function listFeedbackConfigs(
   db: D1Database,
   workspaceId: string,
@@ -86,7 +88,7 @@ export async function updateFeedbackConfig(
     .get();
 }
 
-/** Returns true when there was one. */
+/** Returns true when there was a config. */
 export async function deleteFeedbackConfig(
   db: D1Database,
   workspaceId: string,

@@ -6,9 +6,12 @@ import { jsonValues } from "./json-values.ts";
 import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 import { feedback } from "./tracing-schema.ts";
 
-/** Lists of feedback, which are bounded however much of it there is. */
+/** Lists of feedback. The work of each query is bounded, however much feedback there is. */
 
-/** What is undefined does not restrict; all must hold. Times in epoch milliseconds, inclusive. */
+/**
+ * A filter whose conditions must all hold. A field that is undefined adds no condition. Times are in epoch
+ * milliseconds, inclusive.
+ */
 export type FeedbackFilter = {
   runIds?: readonly string[] | undefined;
   sessionIds?: readonly string[] | undefined;
@@ -24,12 +27,12 @@ export type FeedbackFilter = {
   comparativeExperimentId?: string | undefined;
 };
 
-/** So much feedback of the runs that are named is put in order; where there is more, it is met in order. */
+/** Maximum feedback of the named runs that is sorted in memory; beyond it, an ordered index is scanned. */
 const MAX_SORTED = 5000;
 
 const LONG_COLUMNS = ["comment", "value", "correction", "extra"];
 
-/** A page, the newest first, to be read; null when too much has to be looked at. */
+/** Finds a page of feedback, newest first; null when the scan would have to look at too many rows. */
 export async function findFeedback(
   db: D1Database,
   workspaceId: string,
@@ -45,14 +48,17 @@ export async function findFeedback(
     ...scan,
     rows: allOf([scan.rows, isAmong("run_id", runIds)]),
     along: { index: "feedback_by_run", columns: ["rowid"], direction: "asc" },
-    // What a row has behind these is reached through them.
+    // SQLite reads through these columns to reach the ones behind them.
     reads: [...LONG_COLUMNS, "feedback_source"],
     orderBy: "created_at",
   };
   return (await findPage(db, ofRuns, { direction: "desc", ...page }))?.page ?? null;
 }
 
-/** What is about projects as a whole, that which came last first; null when too much has to be looked at. */
+/**
+ * Finds feedback on projects as a whole, latest inserted first; null when the scan would have to look at too many
+ * rows.
+ */
 export async function findProjectFeedback(
   db: D1Database,
   workspaceId: string,
@@ -67,7 +73,7 @@ export async function findProjectFeedback(
   return findFirst(db, scan, { limit, offset: 0 });
 }
 
-/** What was found, in the same order, read a part at a time as it is asked for; without what is gone. */
+/** Reads found feedback in the same order, in parts as it is consumed; skips rows deleted since. */
 export async function* readFeedback(
   db: D1Database,
   workspaceId: string,
@@ -87,7 +93,7 @@ export async function* readFeedback(
   }
 }
 
-/** Returns whether there is more than can be sorted at once. */
+/** Whether there is more feedback than MAX_SORTED. */
 async function hasMoreOf(
   db: D1Database,
   workspaceId: string,
@@ -104,7 +110,7 @@ async function hasMoreOf(
   return row !== null && row.n > MAX_SORTED;
 }
 
-/** Along an index in the order of the list. */
+/** Scans along an index in the order of the list. */
 function newestFirst(
   workspaceId: string,
   { sessionIds, from, to }: FeedbackFilter,
@@ -120,7 +126,7 @@ function newestFirst(
       index: ofOne ? "feedback_by_session" : "feedback_by_creation",
       columns: ["created_at", "rowid"],
       direction: "desc",
-      // This is not a condition: each step would begin at it again.
+      // This is not a condition, because then each step would start there again.
       ...(to === undefined ? {} : { after: [to + 1, 0] }),
     },
   };

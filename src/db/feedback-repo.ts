@@ -5,19 +5,19 @@ import { feedback } from "./tracing-schema.ts";
 
 export type FeedbackRow = typeof feedback.$inferSelect;
 
-/** A row to be stored; when `created_at` was not given, that of the row before it stays. */
+/** A row to store. When `creationGiven` is false, an existing row keeps its `created_at`. */
 export type NewFeedback = Omit<FeedbackRow, "revision" | "shard_day" | "shard_bucket"> & {
   creationGiven: boolean;
 };
 
-/** What is undefined stays as it is. */
+/** A field that is undefined keeps its stored value. */
 export type FeedbackRowChange = {
   [Column in "score" | "value" | "comment" | "correction" | "feedback_config"]?:
     | FeedbackRow[Column]
     | undefined;
 };
 
-/** It says that a shard has a copy of a row in the state `revision`. */
+/** Records that a shard has a copy of a row with this `revision`. */
 export type FeedbackCopy = {
   workspaceId: string;
   id: string;
@@ -32,7 +32,7 @@ export type FeedbackCopy = {
 const STATEMENTS_PER_BATCH = 50;
 const ROWS_PER_DELETION = 1000;
 
-/** What a repeat of an id replaces; the run stays that of the first. */
+/** The columns that are replaced when an id is stored again. The run cannot be changed. */
 const REPLACED = [
   "key",
   "score",
@@ -54,8 +54,8 @@ const REPLACED = [
 ] as const satisfies (keyof FeedbackRow)[];
 
 /**
- * Stores rows, each in place of the one with its id. Returns them as they are then, in order;
- * undefined where the id is that of another run's feedback.
+ * Stores rows, replacing those with the same id. Returns the stored rows in order, with undefined for an id that
+ * belongs to another run's feedback.
  */
 export async function upsertFeedback(
   db: D1Database,
@@ -94,7 +94,7 @@ export async function selectFeedback(
   return drizzle(db).select().from(feedback).where(isFeedback(workspaceId, id)).get();
 }
 
-/** The changed row, whose copy is out of date; undefined when there is none. */
+/** Changes a row, which makes its copy out of date. Returns the row; undefined when there is none. */
 export async function updateFeedback(
   db: D1Database,
   workspaceId: string,
@@ -119,8 +119,8 @@ export async function updateFeedback(
 }
 
 /**
- * Notes copies. One of an earlier state than the row has now leaves the row due at once. Returns the
- * rows; undefined where there is none any more.
+ * Records copies. A row that has changed since it was copied becomes due at once. Returns the rows, with undefined
+ * for rows that are gone.
  */
 export async function noteCopies(
   db: D1Database,
@@ -150,7 +150,7 @@ export async function noteCopies(
   return noted;
 }
 
-/** Sets when each row is tried again (null: never), unless it was changed meanwhile. */
+/** Sets when each row is tried again, or null for never, unless the row has changed since. */
 export async function postponeCopies(
   db: D1Database,
   rows: readonly (Pick<FeedbackRow, "workspace_id" | "id" | "revision"> & {
@@ -173,7 +173,7 @@ export async function postponeCopies(
   for (const batch of batchesOf(statements)) await orm.batch(batch);
 }
 
-/** Rows of all workspaces whose copying is due, the longest due first. */
+/** Returns rows of all workspaces that are due for copying, longest due first. */
 export async function selectDueFeedback(
   db: D1Database,
   now: number,
@@ -187,7 +187,7 @@ export async function selectDueFeedback(
     .limit(limit);
 }
 
-/** Rows of these runs without an up-to-date copy, also those that are not tried again by themselves. */
+/** Returns rows of these runs without an up-to-date copy, including those that are not retried automatically. */
 export async function selectUncopiedFeedback(
   db: D1Database,
   workspaceId: string,
@@ -207,7 +207,7 @@ export async function selectUncopiedFeedback(
     .limit(limit);
 }
 
-/** Returns true when the row was there in this state, and is gone now. */
+/** Deletes a row in this state. Returns false when it has changed or is gone. */
 export async function deleteFeedbackRow(
   db: D1Database,
   row: Pick<FeedbackRow, "workspace_id" | "id" | "revision" | "copy_due_at">,
@@ -236,7 +236,7 @@ export async function deleteFeedbackRows(
     .where(and(eq(feedback.workspace_id, workspaceId), sql`${feedback.id} IN ${jsonValues(ids)}`));
 }
 
-/** All feedback of a project, that of its runs and that of the project itself. */
+/** Deletes all feedback of a project: of its runs and of the project itself. */
 export async function deleteProjectFeedback(
   db: D1Database,
   workspaceId: string,
@@ -254,7 +254,7 @@ export async function deleteProjectFeedback(
   }
 }
 
-/** Statements that go to D1 together; each batch is one transaction. */
+/** Splits statements into batches for D1. Each batch is one transaction. */
 export function* batchesOf<T>(statements: readonly T[]): Generator<[T, ...T[]]> {
   for (let start = 0; start < statements.length; start += STATEMENTS_PER_BATCH) {
     const [first, ...others] = statements.slice(start, start + STATEMENTS_PER_BATCH);

@@ -14,7 +14,7 @@ export async function insertFeedbackTokens(
   for (const batch of batchesOf(statements)) await orm.batch(batch);
 }
 
-/** Whoever has the id may use it, whichever workspace it belongs to. */
+/** Returns a token of any workspace: anyone who knows the id may use it. */
 export async function selectFeedbackToken(
   db: D1Database,
   id: string,
@@ -22,7 +22,7 @@ export async function selectFeedbackToken(
   return drizzle(db).select().from(feedbackTokens).where(eq(feedbackTokens.id, id)).get();
 }
 
-/** The tokens of a run, the newest first. */
+/** Returns the tokens of a run, newest first. */
 export async function listFeedbackTokens(
   db: D1Database,
   workspaceId: string,

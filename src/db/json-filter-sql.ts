@@ -1,24 +1,26 @@
 import { allOf, anyOf, type Sql, sql } from "./sql.ts";
 import type { MetadataFilter, Visibility } from "../lib/metadata-filter.ts";
 
-/** D1 binds at most 100 parameters to a statement: two filters and the rest have to fit. */
+/**
+ * D1 binds at most 100 parameters to a statement, which must suffice for two filters and the rest of the query.
+ */
 export const MAX_FILTER_SIZE = 40;
 
-/** D1 limits the depth of an expression to 100; a level here takes about 13 of them. */
+/** D1 limits the depth of an expression to 100, and each level of a filter takes about 13. */
 export const MAX_FILTER_DEPTH = 5;
 
 export type JsonFilter = Record<string, unknown>;
 
 /**
- * The condition that the JSON object `column` contains `filter`, as Postgres' `@>` does: each key of
- * the filter is there and contained, each element of a filter's array is contained in some element.
- * Keys and values are bound, so that any text is safe.
+ * Returns the condition that the JSON object `column` contains `filter`, as Postgres' `@>` does: each key of the
+ * filter exists and its value is contained, and each element of a filter's array is contained in some element.
+ * Keys and values are bound parameters, so any text is safe.
  */
 export function containsJson(column: string, filter: JsonFilter): Sql {
   return containsObject(column, filter, 0);
 }
 
-/** How many keys and values there are, at least as many as `containsJson` binds; and how deep. */
+/** Returns the number of keys and values of a filter, at least as many as `containsJson` binds, and its depth. */
 export function filterSize(filter: unknown): { size: number; depth: number } {
   if (typeof filter !== "object" || filter === null) return { size: 1, depth: 0 };
   const keySize = Array.isArray(filter) ? 0 : 1;
@@ -58,7 +60,7 @@ function containsElements(array: string, filter: unknown[], depth: number): Sql 
   );
 }
 
-/** The condition that the row `element` of a json_each contains `filter`. */
+/** Returns the condition that `element`, a row of json_each, contains `filter`. */
 function matches(element: string, filter: unknown, depth: number): Sql {
   if (filter === null) return sql(`${element}.type = 'null'`);
   if (typeof filter === "boolean") return sql(`${element}.type = '${String(filter)}'`);
@@ -76,7 +78,10 @@ function matches(element: string, filter: unknown, depth: number): Sql {
   return { ...nested, text: `${element}.type = 'object' AND ${nested.text}` };
 }
 
-/** json_each fails on a text that is not JSON, and the order of conditions is not promised. */
+/**
+ * json_each fails on text that is not JSON, and SQLite does not guarantee the order in which conditions are
+ * evaluated.
+ */
 function guarded(element: string, type: "array" | "object", empty: string): string {
   return `CASE ${element}.type WHEN '${type}' THEN ${element}.value ELSE '${empty}' END`;
 }
@@ -86,8 +91,8 @@ function toRecord(value: unknown): JsonFilter {
 }
 
 /**
- * The condition that the JSON object `column` matches `filter`. It binds one parameter however large
- * the filter is, because a search may use up the others: keys and values are in a list there.
+ * Returns the condition that the JSON object `column` matches `filter`. It binds a single parameter, a list of all
+ * keys and values, because a search may need all other parameters.
  */
 export function metadataMatches(column: string, filter: MetadataFilter): Sql {
   const listed: (string | number | boolean)[] = [];
@@ -98,7 +103,7 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
   };
 }
 
-/** The condition on rows with a column `metadata` that whoever asks may see them; none for who sees all. */
+/** Returns the condition that the caller may see a row with a column `metadata`; none if every row is visible. */
 export function visibleTo(access: Visibility): Sql[] {
   return access === null ? [] : [metadataMatches("metadata", access)];
 }
@@ -119,7 +124,7 @@ function toCondition(
       params: [],
     };
   }
-  // json_each fails on a text that is not JSON, and the order of conditions is not promised.
+  // json_each fails on text that is not JSON, and SQLite does not guarantee the order of evaluation.
   const elements = `json_each(CASE entry.type WHEN 'array' THEN entry.value ELSE '[]' END)`;
   const element = `SELECT 1 FROM ${elements} AS element WHERE ${isValue("element", filter.value, value)}`;
   return { text: `EXISTS (SELECT 1 ${entry} AND EXISTS (${element}))`, params: [] };

@@ -5,27 +5,27 @@ import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 export type AnyTable = SQLiteTable;
 
 /**
- * A table whose rows are pieces of durable work. Besides its own columns it has three: `due_at`, when somebody is to
- * look at the row, which while somebody works on it is when that lease ends; `lease`, a text that whoever works on it
- * has made up; and `updated_at`. An index on `due_at` finds what is due. It has no booleans, because rows come as
- * SQLite has them.
+ * A table whose rows are pieces of durable work. It has three special columns: `due_at`, when the row is to be
+ * looked at, or while it is leased, when the lease ends; `lease`, a text chosen by the process that works on the
+ * row; and `updated_at`. An index on `due_at` finds due rows. The table has no booleans, because rows are returned
+ * with SQLite's own types.
  */
 export type WorkTable<Key, Table extends SQLiteTable> = {
   table: Table;
-  /** The columns of the table's key, by what they are called in the code. */
+  /** The columns of the table's key, by their names in the code. */
   key: { readonly [Name in keyof Key]: keyof RowOf<Table> & string };
-  /** A condition, as SQL: it holds as long as there is something to do. */
+  /** An SQL condition that holds while there is something to do. */
   isOpen: string;
-  /** Assignments, as SQL, that are made when a row is taken, too; `?1` is the time. */
+  /** SQL assignments that are also made when a row is leased; `?1` is the time. */
   onTake: readonly string[];
 };
 
 export type RowOf<Table extends SQLiteTable> = Table["$inferSelect"];
 
-/** The right to work on a row, of whoever has made up the text. */
+/** The right to work on a row, which belongs to the process that chose `lease`. */
 export type HeldRow<Key> = Key & { lease: string };
 
-/** Takes a row that is due, from nobody or from one who let it expire. Undefined when there is nothing to take. */
+/** Leases a due row that is free or whose lease has expired. Returns undefined when the row cannot be leased. */
 export async function takeLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
@@ -43,7 +43,7 @@ export async function takeLease<Key extends object, Table extends SQLiteTable>(
   return row ?? undefined;
 }
 
-/** Returns false when the lease has been taken away, or there is nothing to work on any more. */
+/** Returns false when the lease was taken away, or nothing is left to do. */
 export async function renewLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
@@ -57,7 +57,10 @@ export async function renewLease<Key extends object, Table extends SQLiteTable>(
   );
 }
 
-/** Gives a lease back: the row is due again at `dueAt`. False as for `renewLease`. */
+/**
+ * Releases a lease; the row is due again at `dueAt`. Returns false when the lease was taken away, or nothing is
+ * left to do.
+ */
 export async function releaseLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
@@ -73,7 +76,7 @@ export async function releaseLease<Key extends object, Table extends SQLiteTable
   );
 }
 
-/** What is due and that nobody works on, in all workspaces, the longest waiting first. */
+/** Returns due rows of all workspaces whose lease is free or expired, longest waiting first. */
 export async function listDue<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
@@ -91,7 +94,7 @@ export async function listDue<Key extends object, Table extends SQLiteTable>(
   return results;
 }
 
-/** The lease is parameter `first`, and the key's values follow it. */
+/** The lease is bound as parameter `first`, followed by the values of the key. */
 function isHeld<Key, Table extends SQLiteTable>(
   work: WorkTable<Key, Table>,
   first: number,
@@ -115,7 +118,7 @@ function keyValues<Key extends object, Table extends SQLiteTable>(
   return Object.keys(key).map((name) => values.get(name));
 }
 
-/** Whether a statement has changed its row. */
+/** Runs a statement; returns true if it changed its row. */
 export async function isChanged(statement: D1PreparedStatement): Promise<boolean> {
   return (await statement.run()).meta.changes === 1;
 }

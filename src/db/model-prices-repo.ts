@@ -6,7 +6,7 @@ export type ModelPriceRow = typeof modelPrices.$inferSelect;
 
 export type ModelPriceFields = Omit<ModelPriceRow, "id" | "workspace_id" | "created_at">;
 
-/** A workspace's own prices, the newest first. */
+/** Returns a workspace's own prices, newest first. */
 export async function listModelPrices(
   db: D1Database,
   workspaceId: string,
@@ -22,7 +22,7 @@ export async function insertModelPrice(db: D1Database, row: ModelPriceRow): Prom
   await drizzle(db).insert(modelPrices).values(row);
 }
 
-/** The changed row; undefined when the workspace has none with this id. */
+/** Returns the changed row; undefined when the workspace has no price with this id. */
 export async function updateModelPrice(
   db: D1Database,
   workspaceId: string,

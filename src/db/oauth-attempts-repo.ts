@@ -3,7 +3,7 @@ import { drizzle } from "drizzle-orm/d1";
 import type { OAuthTokenRow } from "./oauth-tokens-repo.ts";
 import { oauthAttempts } from "./oauth-schema.ts";
 
-/** A token as an attempt brings it; `updated_at` is also when a new one was created. */
+/** A token that an attempt has obtained. A new token is created with `updated_at` as its creation time. */
 type NewOAuthToken = Omit<OAuthTokenRow, "created_at" | "refreshing_until">;
 
 export type OAuthAttemptRow = typeof oauthAttempts.$inferSelect;
@@ -19,7 +19,9 @@ export async function selectOAuthAttempt(
   return drizzle(db).select().from(oauthAttempts).where(eq(oauthAttempts.auth_id, authId)).get();
 }
 
-/** Uses an attempt up. False when it is unknown, used, ended, or its time is over. */
+/**
+ * Claims an attempt, which can be done once. Returns false when it is unknown, was claimed before, or has expired.
+ */
 export async function claimOAuthAttempt(
   db: D1Database,
   authId: string,
@@ -51,8 +53,9 @@ export async function failOAuthAttempt(
 }
 
 /**
- * Stores the token that a claimed attempt has brought, in the place of one with the same id; the
- * default token before it is one no longer. False when the attempt is gone, as with its provider.
+ * Stores the token that a claimed attempt has obtained, replacing one with the same id. A new default token
+ * replaces the former default. Returns false when the attempt is gone, for example because its provider was
+ * deleted.
  */
 export async function completeOAuthAttempt(
   db: D1Database,
@@ -60,7 +63,7 @@ export async function completeOAuthAttempt(
   token: NewOAuthToken,
   expiresAt: number,
 ): Promise<boolean> {
-  // This is one transaction: the later statements do nothing unless the first one did.
+  // The batch is one transaction. The later statements take effect only if the first one did.
   const [completed] = await db.batch<{ auth_id: string }>([
     db
       .prepare(
@@ -121,7 +124,7 @@ export async function completeOAuthAttempt(
   return completed?.results.length === 1;
 }
 
-/** Deletes up to `limit` attempts whose time was over before `before`. */
+/** Deletes up to `limit` attempts that expired before `before`. */
 export async function deleteExpiredOAuthAttempts(
   db: D1Database,
   { before, limit }: { before: number; limit: number },

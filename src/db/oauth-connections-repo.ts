@@ -5,10 +5,10 @@ import type { ListedOAuthToken, TokenOwner } from "./oauth-tokens-repo.ts";
 
 export type OAuthConnectionRow = typeof oauthConnections.$inferSelect;
 
-/** A connection, and the token that the agent takes by it. */
+/** A connection, and the token that the agent uses through it. */
 export type ListedOAuthConnection = ListedOAuthToken & { connection: OAuthConnectionRow };
 
-/** The connections of an agent to tokens of the owner, the oldest first. */
+/** Returns an agent's connections to tokens of the owner, oldest first. */
 export async function listOAuthConnections(
   db: D1Database,
   owner: TokenOwner,
@@ -40,8 +40,8 @@ export async function listOAuthConnections(
 }
 
 /**
- * Connects an agent to a token unless it is already, the token is gone, or the owner has `max` connections of the
- * agent.
+ * Connects an agent to a token. Does nothing when they are connected already, the token is gone, or the owner has
+ * `max` connections of the agent.
  */
 export async function insertOAuthConnection(
   db: D1Database,
@@ -62,7 +62,7 @@ export async function insertOAuthConnection(
     .run();
 }
 
-/** False when the owner has no such connection of the agent. */
+/** Returns false when the owner has no such connection of the agent. */
 export async function deleteOAuthConnection(
   db: D1Database,
   owner: TokenOwner,

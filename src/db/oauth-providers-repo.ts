@@ -5,7 +5,7 @@ import { jsonValues } from "./json-values.ts";
 
 export type OAuthProviderRow = typeof oauthProviders.$inferSelect;
 
-/** What is undefined stays as it is. */
+/** A field that is undefined keeps its stored value. */
 export type OAuthProviderChange = {
   [
     Column in
@@ -19,7 +19,7 @@ export type OAuthProviderChange = {
   ]?: OAuthProviderRow[Column] | undefined;
 };
 
-/** Returns false when the workspace has one of that name. */
+/** Returns false when the workspace already has a provider with this name. */
 export async function insertOAuthProvider(db: D1Database, row: OAuthProviderRow): Promise<boolean> {
   const inserted = await drizzle(db)
     .insert(oauthProviders)
@@ -29,7 +29,7 @@ export async function insertOAuthProvider(db: D1Database, row: OAuthProviderRow)
   return inserted.length === 1;
 }
 
-/** The oldest first. */
+/** Returns providers, oldest first. */
 export async function listOAuthProviders(
   db: D1Database,
   workspaceId: string,
@@ -58,7 +58,7 @@ export async function selectOAuthProviderById(
   return drizzle(db).select().from(oauthProviders).where(isProvider(workspaceId, id)).get();
 }
 
-/** Returns undefined when there is none of that name. */
+/** Returns undefined when there is no provider with this name. */
 export async function updateOAuthProvider(
   db: D1Database,
   workspaceId: string,
@@ -73,7 +73,7 @@ export async function updateOAuthProvider(
     .get();
 }
 
-/** Deletes a provider, with the tokens and attempts of its users. */
+/** Deletes a provider with the tokens and attempts of its users. */
 export async function deleteOAuthProvider(
   db: D1Database,
   { workspace_id: workspaceId, id }: OAuthProviderRow,
@@ -90,7 +90,7 @@ export async function deleteOAuthProvider(
   ]);
 }
 
-/** Some of those whose secret one of these keys has encrypted, in no order. */
+/** Returns some providers whose secret is encrypted by one of these keys, in random order. */
 export async function listOAuthProvidersByKey(
   db: D1Database,
   keyVersions: readonly number[],
@@ -104,7 +104,7 @@ export async function listOAuthProvidersByKey(
     .limit(limit);
 }
 
-/** Returns false when the row is not as it was read any more. */
+/** Returns false when the row has changed since it was read. */
 export async function resealOAuthProvider(
   db: D1Database,
   row: OAuthProviderRow,

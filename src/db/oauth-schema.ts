@@ -8,7 +8,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-/** What D1 holds of OAuth: services that users may connect, attempts to connect them, and their tokens. */
+/** The D1 tables of OAuth: services that users may connect, attempts to connect them, and the users' tokens. */
 
 export const OAUTH_PROVIDER_TYPES = ["microsoft", "salesforce", "slack"] as const;
 
@@ -21,11 +21,11 @@ export const oauthProviders = sqliteTable(
   {
     id: text().notNull(),
     workspace_id: text().notNull(),
-    /** The name that the workspace gave it; part of the callback's URL. */
+    /** The name that the workspace gave the provider, which is part of the callback's URL. */
     provider_id: text().notNull(),
     name: text().notNull(),
     client_id: text().notNull(),
-    /** Encrypted, by the key of this version; both null: a public client. */
+    /** The secret, encrypted by the key of `key_version`. Both are null for a public client. */
     client_secret: text(),
     key_version: integer(),
     auth_url: text().notNull(),
@@ -33,9 +33,9 @@ export const oauthProviders = sqliteTable(
     uses_pkce: integer({ mode: "boolean" }).notNull(),
     provider_type: text({ enum: OAUTH_PROVIDER_TYPES }),
     token_endpoint_auth_method: text({ enum: OAUTH_CLIENT_AUTH }).notNull(),
-    /** These are of a provider that was found by an MCP server's URL. */
+    /** This column, `resource` and `revocation_url` belong to providers discovered from an MCP server's URL. */
     mcp_server_url: text(),
-    /** What tokens are to be for. */
+    /** The resource for which tokens are requested. */
     resource: text(),
     revocation_url: text(),
     created_at: integer().notNull(),
@@ -49,7 +49,7 @@ export const oauthProviders = sqliteTable(
 
 export const OAUTH_ATTEMPT_STATUSES = ["pending", "exchanging", "completed", "failed"] as const;
 
-/** One user's way through the provider's pages: its id is the `state`, and can be used once. */
+/** A user's authorization at a provider. Its id is the `state`, which can be used once. */
 export const oauthAttempts = sqliteTable(
   "oauth_attempts",
   {
@@ -59,16 +59,16 @@ export const oauthAttempts = sqliteTable(
     provider: text().notNull(),
     user_id: text().notNull(),
     agent_id: text(),
-    /** JSON list: what is asked for. */
+    /** A JSON list of the requested scopes. */
     scopes: text().notNull(),
     is_default: integer({ mode: "boolean" }).notNull(),
     redirect_uri: text().notNull(),
-    /** Encrypted; null: without PKCE, or used. */
+    /** The encrypted verifier; null without PKCE, or after use. */
     code_verifier: text(),
     status: text({ enum: OAUTH_ATTEMPT_STATUSES }).notNull(),
-    /** The id of the token that it is to replace; when completed, of the one that it has brought. */
+    /** The id of the token to replace or, once completed, of the stored token. */
     token_id: text(),
-    /** Why it failed: a code of OAuth, or of ours. */
+    /** Why the attempt failed: a code of OAuth, or one of this software. */
     error: text(),
     error_description: text(),
     created_at: integer().notNull(),
@@ -87,21 +87,21 @@ export const oauthTokens = sqliteTable(
     workspace_id: text().notNull(),
     provider: text().notNull(),
     user_id: text().notNull(),
-    /** Null: for every agent of the user. */
+    /** Null for a token that every agent of the user may use. */
     agent_id: text(),
-    /** JSON list: what was granted. */
+    /** A JSON list of the granted scopes. */
     scopes: text().notNull(),
-    /** Encrypted, as the next one, by the key of this version. */
+    /** Encrypted by the key of `key_version`, as is `refresh_token`. */
     access_token: text().notNull(),
     refresh_token: text(),
     key_version: integer().notNull(),
     provider_account_label: text(),
-    /** JSON object of texts: what else clients need to use it. */
+    /** A JSON object of texts that clients need besides the token. */
     metadata: text(),
     is_default: integer({ mode: "boolean" }).notNull(),
-    /** Null: as long as the provider likes. */
+    /** Null when the provider states no expiry. */
     expires_at: integer(),
-    /** Until when the one who refreshes it keeps others from doing so. */
+    /** The time until which the process that refreshes the token keeps others from doing so. */
     refreshing_until: integer(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
@@ -113,7 +113,7 @@ export const oauthTokens = sqliteTable(
   ],
 );
 
-/** Which of a user's tokens an agent takes. */
+/** The user's tokens that each agent uses. */
 export const oauthConnections = sqliteTable(
   "oauth_connections",
   {
@@ -121,7 +121,7 @@ export const oauthConnections = sqliteTable(
     workspace_id: text().notNull(),
     agent_id: text().notNull(),
     token_id: text().notNull(),
-    /** The user whose token it is. */
+    /** The owner of the token. */
     user_id: text().notNull(),
     created_at: integer().notNull(),
   },

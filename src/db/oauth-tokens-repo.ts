@@ -5,12 +5,12 @@ import { jsonValues } from "./json-values.ts";
 
 export type OAuthTokenRow = typeof oauthTokens.$inferSelect;
 
-/** A token, and the name that its provider has in the API. */
+/** A token, and the name of its provider in the API. */
 export type ListedOAuthToken = { token: OAuthTokenRow; providerId: string };
 
 export type TokenOwner = { workspaceId: string; userId: string };
 
-/** What a refresh replaces. */
+/** The columns that a refresh replaces. */
 export type RefreshedOAuthToken = Pick<
   OAuthTokenRow,
   | "access_token"
@@ -22,7 +22,7 @@ export type RefreshedOAuthToken = Pick<
   | "updated_at"
 >;
 
-/** The owner's, the default ones first, then those that changed last. */
+/** Returns the owner's tokens: default ones first, then by latest change. */
 export async function listOAuthTokens(
   db: D1Database,
   owner: TokenOwner,
@@ -38,7 +38,7 @@ export async function listOAuthTokens(
     .orderBy(desc(oauthTokens.is_default), desc(oauthTokens.updated_at), desc(oauthTokens.id));
 }
 
-/** Returns undefined when the owner has none with this id. */
+/** Returns undefined when the owner has no token with this id. */
 export async function selectOAuthToken(
   db: D1Database,
   owner: TokenOwner,
@@ -59,7 +59,7 @@ export async function deleteOAuthToken(
     .where(and(isOf(owner), eq(oauthTokens.id, id)));
 }
 
-/** All tokens of the owner at a provider, given by its `id`. */
+/** Deletes all tokens of the owner at a provider, given by the provider's `id`. */
 export async function deleteOAuthTokensOf(
   db: D1Database,
   owner: TokenOwner,
@@ -70,7 +70,10 @@ export async function deleteOAuthTokensOf(
     .where(and(isOf(owner), eq(oauthTokens.provider, provider)));
 }
 
-/** What is undefined stays as it is; a token that becomes the default takes the place of another. */
+/**
+ * Changes a token. Fields that are undefined keep their values. A token that becomes the default replaces the
+ * former default.
+ */
 export async function describeOAuthToken(
   db: D1Database,
   token: OAuthTokenRow,
@@ -101,7 +104,10 @@ export async function describeOAuthToken(
   ]);
 }
 
-/** Returns whether the caller is the one who refreshes a token that is still as it was read. */
+/**
+ * Claims the refresh of a token that is unchanged since it was read. Returns false when another process has the
+ * claim.
+ */
 export async function claimOAuthRefresh(
   db: D1Database,
   token: OAuthTokenRow,
@@ -120,7 +126,9 @@ export async function claimOAuthRefresh(
   return claimed.length === 1;
 }
 
-/** Ends a claim with a new token. False when the token was replaced or deleted meanwhile. */
+/**
+ * Stores the refreshed token and ends the claim. Returns false when the token was replaced or deleted meanwhile.
+ */
 export async function finishOAuthRefresh(
   db: D1Database,
   token: OAuthTokenRow,
@@ -134,7 +142,7 @@ export async function finishOAuthRefresh(
   return updated.length === 1;
 }
 
-/** Ends a claim without one; a refresh token that the provider has refused is not kept. */
+/** Ends a claim without a new token. With `forget`, deletes the refresh token, which the provider has refused. */
 export async function releaseOAuthRefresh(
   db: D1Database,
   token: OAuthTokenRow,
@@ -146,7 +154,7 @@ export async function releaseOAuthRefresh(
     .where(isUnchanged(token));
 }
 
-/** Some of those that one of these keys has encrypted, in no order. */
+/** Returns some tokens that are encrypted by one of these keys, in random order. */
 export async function listOAuthTokensByKey(
   db: D1Database,
   keyVersions: readonly number[],
@@ -161,8 +169,8 @@ export async function listOAuthTokensByKey(
 }
 
 /**
- * False when the row is not as it was read any more, or is being refreshed: who refreshes knows it by
- * its text.
+ * Returns false when the row has changed since it was read, or the token is being refreshed: the refreshing
+ * process identifies the token by its sealed text.
  */
 export async function resealOAuthToken(
   db: D1Database,
@@ -206,7 +214,7 @@ function isToken({ workspace_id: workspaceId, id }: OAuthTokenRow) {
   return and(eq(oauthTokens.workspace_id, workspaceId), eq(oauthTokens.id, id));
 }
 
-/** Each sealed text is unlike any other, so it tells whether the token is the one that was read. */
+/** Every sealed text is unique, so an equal text shows that the token is the one that was read. */
 function isUnchanged(token: OAuthTokenRow) {
   return and(isToken(token), eq(oauthTokens.access_token, token.access_token));
 }

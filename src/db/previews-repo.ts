@@ -4,18 +4,20 @@ import { deployments } from "./deployments-schema.ts";
 import { skipUnfinished } from "./revisions-repo.ts";
 
 /**
- * Previews: deployments that stand for a branch of another deployment's repository. The `source_config` of one has
- * `preview_of` and `preview_branch`; that of the other has `ended_previews`, the times at which branches were deleted.
+ * Previews are deployments of a branch of another deployment's repository. A preview's `source_config` has
+ * `preview_of` and `preview_branch`. The other deployment's has `ended_previews`, the times at which branches were
+ * deleted.
  */
 
 type ParentKey = { workspaceId: string; deploymentId: string };
 
-/** A preview that is to be made; `pushed_at` is the time of the push that it is made of. */
+/** A preview to make. `pushed_at` is the time of the push that caused it. */
 export type NewPreview = { of: string; branch: string; pushed_at: number; most: number };
 
 /**
- * A condition, as SQL: the preview that parameter `place` describes as JSON may be made. Its deployment is in service,
- * has fewer than `most` of them and none of this branch, which was not deleted after the push. `?1` is the workspace.
+ * An SQL condition that the preview described by the JSON in parameter `place` may be made: its deployment is in
+ * service, has fewer than `most` previews and none of this branch, and the branch was not deleted after the push.
+ * `?1` is the workspace.
  */
 export function mayBePreview(place: string): string {
   const siblings = `SELECT count(*) FROM deployments sibling WHERE sibling.workspace_id = ?1
@@ -28,7 +30,7 @@ export function mayBePreview(place: string): string {
     AND (${siblings} AND sibling.source_config ->> '$.preview_branch' = ${place} ->> '$.branch') = 0`;
 }
 
-/** The id of a branch's preview; undefined where there is none, or it is being deleted. */
+/** Returns the id of a branch's preview; undefined when there is none, or it is being deleted. */
 export async function findPreview(
   db: D1Database,
   of: ParentKey,
@@ -44,15 +46,15 @@ export async function findPreview(
   return row?.id;
 }
 
-/** How many there are of a deployment, without those that are being deleted. */
+/** Counts the previews of a deployment, without those that are being deleted. */
 export function countPreviews(db: D1Database, of: ParentKey): Promise<number> {
   return drizzle(db).$count(deployments, isPreviewOf(of));
 }
 
 /**
- * Takes the preview of a deleted branch out of service, to be deleted with all that it has, and keeps `config`, which
- * says so, in the deployment that it is of. The id of the preview; undefined where there is none, or where it is of
- * a later push than the deletion.
+ * Takes the preview of a deleted branch out of service, to be deleted with all its data, and merges `config`,
+ * which records the branch's end, into the parent deployment. Returns the preview's id; undefined when there is
+ * none, or it was made by a push later than the deletion.
  */
 export async function endPreview(
   db: D1Database,

@@ -16,13 +16,13 @@ import { projects } from "./tracing-schema.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
 
-/** What is undefined does not restrict; all must hold. */
+/** A filter whose conditions must all hold. A field that is undefined adds no condition. */
 export type ProjectFilter = {
   ids?: readonly string[] | undefined;
   name?: string | undefined;
-  /** A part of the name, whatever its case. */
+  /** A part of the name, compared without case. */
   nameContains?: string | undefined;
-  /** Contained in `extra.metadata`. */
+  /** Must be contained in `extra.metadata`. */
   metadata?: JsonFilter | undefined;
   hasReferenceDataset?: boolean | undefined;
   referenceDatasetIds?: readonly string[] | undefined;
@@ -35,10 +35,12 @@ export type ProjectPage = {
   offset: number;
 };
 
-/** `order` is what the page is sorted by; `bytes` is about what it takes to read it whole. */
+/**
+ * `order` is the value that the page is sorted by. `bytes` is the row's approximate size when it is read whole.
+ */
 export type FoundProject = { id: string } & Pick<ScannedRow, "order" | "bytes">;
 
-/** What is undefined stays as it is; `extra` is JSON text. */
+/** A field that is undefined keeps its stored value. `extra` is JSON text. */
 export type ProjectChange = {
   [
     Column in
@@ -53,7 +55,7 @@ export type ProjectChange = {
   ]?: ProjectRow[Column] | undefined;
 };
 
-/** The row, or undefined when its id or its name is taken. */
+/** Inserts a project. Returns the row, or undefined when its id or its name is taken. */
 export async function insertProject(
   db: D1Database,
   row: ProjectRow,
@@ -81,7 +83,7 @@ export async function selectProjectByName(
     .get();
 }
 
-/** A page of them in its order, to be read; null when too many have to be looked at. */
+/** Finds a page of projects; null when the scan would have to look at too many rows. */
 export async function findProjects(
   db: D1Database,
   workspaceId: string,
@@ -106,7 +108,7 @@ export async function findProjects(
   }));
 }
 
-/** Those that were found, in the same order, read as they are asked for. */
+/** Reads found projects in the same order, as they are consumed. */
 export function readProjects(
   db: D1Database,
   workspaceId: string,
@@ -116,7 +118,7 @@ export function readProjects(
   return readFound<ProjectRow>(db, projectScan(workspaceId, {}), page);
 }
 
-/** The changed row; undefined when there is no such project, or another one has the new name. */
+/** Returns the changed row; undefined when there is no such project, or another project has the new name. */
 export async function updateProject(
   db: D1Database,
   workspaceId: string,
@@ -137,7 +139,7 @@ export async function updateProject(
     .get();
 }
 
-/** False when what is there is no longer `from`, or the project is gone. */
+/** Returns false when the stored value is no longer `from`, or the project is gone. */
 export async function replaceBucketRaises(
   db: D1Database,
   workspaceId: string,
@@ -152,7 +154,7 @@ export async function replaceBucketRaises(
   return changed.length > 0;
 }
 
-/** Marks them as deleted: from then on they are invisible and their names free. Returns the ids of those there were. */
+/** Marks projects as deleted, which hides them and frees their names. Returns the ids of those that existed. */
 export async function markProjectsDeleted(
   db: D1Database,
   workspaceId: string,
@@ -167,7 +169,7 @@ export async function markProjectsDeleted(
   return rows.map(({ id }) => id);
 }
 
-/** The deleted projects of all workspaces, the longest deleted first. */
+/** Returns deleted projects of all workspaces, longest deleted first. */
 export async function listDeletedProjects(db: D1Database, limit: number): Promise<ProjectRow[]> {
   return drizzle(db)
     .select()
@@ -177,7 +179,7 @@ export async function listDeletedProjects(db: D1Database, limit: number): Promis
     .limit(limit);
 }
 
-/** Removes a deleted project for good, with its feedback. */
+/** Removes a deleted project permanently, with its feedback. */
 export async function purgeProject(db: D1Database, workspaceId: string, id: string): Promise<void> {
   await deleteProjectFeedback(db, workspaceId, id);
   await drizzle(db)
@@ -223,7 +225,7 @@ function projectScan(workspaceId: string, filter: ProjectFilter): Scan {
     key: "id",
     condition: allOf(conditions),
     comparisons: filterSize(metadata ?? {}).size,
-    // What a row has behind these is reached through them.
+    // SQLite reads through these columns to reach the ones behind them.
     reads: LONG_COLUMNS,
     weighs: LONG_COLUMNS,
     orderBy: "nth",

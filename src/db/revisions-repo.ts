@@ -9,7 +9,7 @@ import {
 
 export type RevisionRow = typeof revisions.$inferSelect;
 
-/** What a revision deploys. */
+/** The source that a revision deploys. */
 export type RevisionSource = Pick<
   RevisionRow,
   | "source"
@@ -20,7 +20,7 @@ export type RevisionSource = Pick<
   | "repo_commit_sha"
 >;
 
-/** `secrets` null: those of the revision before. */
+/** When `secrets` is null, the revision gets those of the revision before. */
 export type NewRevision = RevisionSource & {
   workspace_id: string;
   deployment_id: string;
@@ -35,19 +35,24 @@ export type ListedRevision = Omit<RevisionRow, "secrets">;
 
 const { secrets: _secrets, ...LISTED } = getTableColumns(revisions);
 
-/** The condition that a rollout has not ended, as text: an index on some of the rows is found by it. */
+/**
+ * The condition that a rollout has not ended. It is text with literals, so that SQLite can use a partial index.
+ */
 export const IS_UNFINISHED = `status IN (${UNFINISHED_REVISION_STATUSES.map((name) => `'${name}'`).join(", ")})`;
 
-/** A condition, as SQL: the tarball that parameter `place` names is there, or it is null; `?1` is the workspace. */
+/**
+ * An SQL condition that the tarball named by parameter `place` is uploaded, or the parameter is null; `?1` is the
+ * workspace.
+ */
 export function isUploaded(place: string): string {
   return `(${place} IS NULL OR EXISTS (SELECT 1 FROM source_uploads
     WHERE workspace_id = ?1 AND object_path = ${place} AND size IS NOT NULL))`;
 }
 
 /**
- * Adds a revision to a deployment, and makes it the latest; what of the older ones is unfinished is
- * skipped. False, and nothing changed, unless `latest` still is the latest one of a deployment that is
- * not being deleted, and the tarball is there. The members of `config` are put into the deployment's `source_config`.
+ * Adds a revision to a deployment and makes it the latest; unfinished older revisions are skipped. Members of
+ * `config` are merged into the deployment's `source_config`. Returns false, and changes nothing, unless `latest`
+ * still is the latest revision, the deployment is not being deleted, and the tarball is uploaded.
  */
 export async function insertRevision(
   db: D1Database,
@@ -122,7 +127,7 @@ export async function selectRevision(
   return drizzle(db).select(LISTED).from(revisions).where(isRevision(of, id)).get();
 }
 
-/** The newest first. */
+/** Returns a page of revisions, newest first. */
 export async function listRevisions(
   db: D1Database,
   of: Scope,
@@ -143,7 +148,7 @@ export async function listRevisions(
     .offset(offset);
 }
 
-/** Returns undefined when it has ended, or is not there. */
+/** Interrupts an unfinished revision. Returns undefined when it has ended or does not exist. */
 export async function interruptRevision(
   db: D1Database,
   of: Scope,
@@ -166,13 +171,13 @@ export async function interruptRevision(
 
 type SealedRevision = Pick<RevisionRow, "workspace_id" | "deployment_id" | "id" | "secrets">;
 
-/** Some of those with a secret that one of these keys has encrypted, in no order. */
+/** Returns some revisions with a secret that is encrypted by one of these keys, in random order. */
 export async function listRevisionsByKey(
   db: D1Database,
   keyVersions: readonly number[],
   limit: number,
 ): Promise<SealedRevision[]> {
-  // A sealed text begins with the version of its key. Neither names nor sealed texts have a quote.
+  // A sealed text begins with the version of its key. Neither names nor sealed texts contain a quote.
   const { results } = await db
     .prepare(
       `SELECT workspace_id, deployment_id, id, secrets FROM revisions
@@ -185,7 +190,7 @@ export async function listRevisionsByKey(
   return results;
 }
 
-/** Returns false when the row is not as it was read any more. */
+/** Returns false when the row has changed since it was read. */
 export async function resealRevision(
   db: D1Database,
   row: SealedRevision,
@@ -204,7 +209,7 @@ export async function resealRevision(
   return updated.length === 1;
 }
 
-/** Those of a deployment that is being deleted, and of its previews, that have not ended. */
+/** Skips the unfinished revisions of a deployment that is being deleted and of its previews. */
 export function skipUnfinished(
   db: D1Database,
   { workspaceId, deploymentId }: Scope,

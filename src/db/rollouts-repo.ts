@@ -10,7 +10,7 @@ import {
 import type { HeldRow, WorkTable } from "./leases-repo.ts";
 import { IS_UNFINISHED } from "./revisions-repo.ts";
 
-/** Revisions as durable work. A new one is queued by whoever takes it first. */
+/** Revisions as durable work. Taking a new revision for the first time queues it. */
 export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
   table: revisions,
   key: { workspaceId: "workspace_id", deploymentId: "deployment_id", revisionId: "id" },
@@ -23,7 +23,10 @@ export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
 
 type HeldRevision = HeldRow<RevisionRef>;
 
-/** The next status of a rollout. False when the lease is lost: somebody else decided meanwhile. */
+/**
+ * Sets the next status of a rollout. Returns false when the lease is lost, because another process has decided
+ * meanwhile.
+ */
 export async function moveRevision(
   db: D1Database,
   lease: HeldRevision,
@@ -37,7 +40,7 @@ export async function moveRevision(
   return moved.length > 0;
 }
 
-/** The commit that a revision is made of. False as for `moveRevision`. */
+/** Records the commit that a revision is built from. Returns false when the lease is lost. */
 export async function pinCommit(
   db: D1Database,
   lease: HeldRevision,
@@ -51,7 +54,7 @@ export async function pinCommit(
   return pinned.length > 0;
 }
 
-/** Ends the work on a revision, with a status that it keeps. False as for `moveRevision`. */
+/** Ends the work on a revision with a final status. Returns false when the lease is lost. */
 export async function settleRevision(
   db: D1Database,
   lease: HeldRevision,
@@ -65,7 +68,7 @@ export async function settleRevision(
   return settled.length > 0;
 }
 
-/** The revision serves from now on, in place of whichever did. False as for `moveRevision`. */
+/** Makes the revision serve instead of the current one. Returns false when the lease is lost. */
 export async function activateRevision(
   db: D1Database,
   lease: HeldRevision,

@@ -9,7 +9,7 @@ type ShardKey = Pick<RunShardRow, "workspace_id" | "project_id" | "day" | "bucke
 
 type Bounds = Pick<RunShardRow, "first_start" | "last_start">;
 
-/** Lists a shard, or widens its bounds. False when its project is gone: nothing is listed then. */
+/** Lists a shard, or widens its bounds. Returns false, and lists nothing, when its project is gone. */
 export async function listShard(db: D1Database, key: ShardKey, bounds: Bounds): Promise<boolean> {
   const project = drizzle(db)
     .select({
@@ -55,12 +55,12 @@ export async function unlistShard(db: D1Database, key: ShardKey): Promise<void> 
     );
 }
 
-/** How many shards one question asks at a time. */
+/** Maximum shards that one query reads at a time. */
 export const SHARDS_AT_ONCE = 32;
 
 /**
- * Shards of a workspace, or of some of its projects, that may hold runs started in a time range. Those
- * of deleted projects are left out, unless they are what is looked for.
+ * Returns shards of a workspace, or of some of its projects, that may hold runs started in a time range. Shards of
+ * deleted projects are excluded, or with `ofDeleted` the only ones included.
  */
 export async function findShards(
   db: D1Database,

@@ -24,7 +24,7 @@ export async function findShareOfRun(
     .get();
 }
 
-/** The share of the run: a run that is shared already keeps its token. */
+/** Shares a run, and returns its share. A run that is shared already keeps its token. */
 export async function shareRun(db: D1Database, row: RunShareRow): Promise<RunShareRow> {
   await drizzle(db).insert(runShares).values(row).onConflictDoNothing();
   const stored = await findShareOfRun(db, row.workspace_id, row.run_id);
@@ -42,7 +42,7 @@ export async function unshareRun(
     .where(and(eq(runShares.workspace_id, workspaceId), eq(runShares.run_id, runId)));
 }
 
-/** The tokens of those of the runs that are shared, by run id. */
+/** Returns the tokens of those runs that are shared, by run id. */
 export async function findShareTokens(
   db: D1Database,
   workspaceId: string,

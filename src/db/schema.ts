@@ -12,8 +12,8 @@ import { REGIONS } from "../lib/region.ts";
 import { PLANS } from "../lib/plan-order.ts";
 
 /**
- * The D1 database of a region. Migrations are generated from this file; repositories take their row
- * types from it. Keys begin with the tenant. Times are epoch milliseconds; JSON columns hold text.
+ * The D1 database of a region. Migrations are generated from this file, and repositories derive their row types
+ * from it. Keys begin with the tenant. Times are in epoch milliseconds; JSON columns hold text.
  */
 
 /** The workspaces of this region; their plans are in `billing_plans`. */
@@ -52,7 +52,7 @@ export const privateEndpoints = sqliteTable("private_endpoints", {
   workspace_id: text().primaryKey(),
   /** Whether the public hosts refuse the workspace. */
   private_only: integer({ mode: "boolean" }).notNull(),
-  /** JSON list of the addresses that its requests to the private hosts may come from; empty: any. */
+  /** A JSON list of the networks from which requests to the private hosts may come; empty allows any. */
   networks: text().notNull(),
   created_at: integer().notNull(),
   updated_at: integer().notNull(),
@@ -97,7 +97,7 @@ export const assistantVersions = sqliteTable(
   ],
 );
 
-/** What lists and searches need of threads; each row is written by its ThreadObject. */
+/** The columns of threads that lists and searches need. Each row is written by its ThreadObject. */
 export const threads = sqliteTable(
   "threads",
   {
@@ -109,15 +109,15 @@ export const threads = sqliteTable(
     state_values: text(),
     interrupts: text().notNull(),
     error: text(),
-    /** Which JSON columns were too large and are left empty: the ThreadObject has them. */
+    /** The JSON columns that were too large and are left empty here; the ThreadObject has them. */
     omitted: text({ enum: ["none", "values", "all"] }).notNull(),
-    /** Length of the values' JSON text, and of all JSON texts together; what is omitted counts. */
+    /** Lengths of the values' JSON text and of all JSON texts together, including omitted ones. */
     values_chars: integer().notNull(),
     json_chars: integer().notNull(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
     state_updated_at: integer().notNull(),
-    /** The version of the ThreadObject's row: an older one never overwrites a newer one. */
+    /** The version of the ThreadObject's row. An older version never overwrites a newer one. */
     version: integer().notNull(),
   },
   (table) => [
@@ -144,16 +144,16 @@ export const threads = sqliteTable(
   ],
 );
 
-/** Runs that are made by the clock, as durable work: see `CRON_WORK`. */
+/** Runs that are started on a schedule, as durable work; see `CRON_WORK`. */
 export const crons = sqliteTable(
   "crons",
   {
     ...scopeColumns,
     cron_id: text().notNull(),
     assistant_id: text().notNull(),
-    /** Null: each run has a thread of its own. */
+    /** Null when each run gets its own thread. */
     thread_id: text(),
-    /** What becomes of that thread when its run has ended; null with a thread. */
+    /** What happens to that thread after its run; null when `thread_id` is set. */
     on_run_completed: text({ enum: ["delete", "keep"] }),
     schedule: text().notNull(),
     /** An IANA name; null for UTC. */
@@ -161,14 +161,14 @@ export const crons = sqliteTable(
     end_time: integer(),
     /** 0 or 1. */
     enabled: integer().notNull(),
-    /** What of a run-creating request was given, but for the assistant and the metadata. */
+    /** The fields of the run-creating request, without the assistant and the metadata. */
     payload: text().notNull(),
     metadata: text().notNull(),
-    /** Whom the runs work for, where the project authenticates its users. */
+    /** The user for whom the runs are made, when the project authenticates its users. */
     principal: text(),
-    /** The tick that no run is noted for yet; null when there will be none. */
+    /** The next tick, whose run is not recorded yet; null when there is none. */
     next_run_at: integer(),
-    /** When the sweep looks at the row: at the next tick, or when the lease of who makes its run ends. */
+    /** When the sweep looks at the row: at the next tick or, while the row is leased, when the lease ends. */
     due_at: integer(),
     lease: text(),
     created_at: integer().notNull(),
@@ -185,11 +185,11 @@ export const webhookKeys = sqliteTable(
   "webhook_keys",
   {
     ...scopeColumns,
-    /** Sealed, as the one before is. */
+    /** Encrypted, as is `previous_key`. */
     signing_key: text().notNull(),
     /** The version of the key of ENCRYPTION_KEYS that has sealed both. */
     key_version: integer().notNull(),
-    /** The key before, which signs beside the current one until `previous_expires_at`. */
+    /** The former key, which signs in addition to the current one until `previous_expires_at`. */
     previous_key: text(),
     previous_expires_at: integer(),
     created_at: integer().notNull(),
@@ -199,14 +199,14 @@ export const webhookKeys = sqliteTable(
 );
 
 /**
- * What workspaces of all regions pay for. Rows exist in the US region only; a workspace without one
- * has the lowest plan.
+ * The paid plans of workspaces in all regions. Rows exist in the US region only; a workspace without a row has the
+ * lowest plan.
  */
 export const billingPlans = sqliteTable(
   "billing_plans",
   {
     workspace_id: text().primaryKey(),
-    /** Where the workspace is, and with it its data. */
+    /** The region of the workspace and its data. */
     region: text({ enum: REGIONS }).notNull(),
     plan: text({ enum: PLANS }).notNull(),
     created_at: integer().notNull(),
@@ -217,7 +217,7 @@ export const billingPlans = sqliteTable(
   ],
 );
 
-/** The other regions keep here which plans the US region told last, and when. */
+/** The plans that the US region has reported last, and when. Other regions keep them here. */
 export const knownPlans = sqliteTable("known_plans", {
   workspace_id: text().primaryKey(),
   plan: text({ enum: PLANS }).notNull(),

@@ -9,7 +9,7 @@ const IS_GIVEN_UP = eq(sourceUploads.created_at, 0);
 
 type Key = { workspaceId: string; objectPath: string };
 
-/** Returns false when the workspace has `maxUnused` that no revision names. */
+/** Returns false when the workspace already has `maxUnused` uploads that no revision uses. */
 export async function insertSourceUpload(
   db: D1Database,
   row: Pick<SourceUploadRow, "workspace_id" | "object_path" | "created_at">,
@@ -34,7 +34,7 @@ export async function selectSourceUpload(
   return drizzle(db).select().from(sourceUploads).where(isUpload(of)).get();
 }
 
-/** Says that the tarball is there. False when nobody waits for it any more. */
+/** Records that the tarball is uploaded. Returns false when the upload was given up. */
 export async function finishSourceUpload(db: D1Database, of: Key, size: number): Promise<boolean> {
   const updated = await drizzle(db)
     .update(sourceUploads)
@@ -45,7 +45,7 @@ export async function finishSourceUpload(db: D1Database, of: Key, size: number):
 }
 
 /**
- * Gives up tarballs that only this deployment's revisions name; from then on no revision can. The
+ * Gives up tarballs that only this deployment's revisions use, so that no new revision can use them. Returns their
  * paths.
  */
 export async function releaseSourcesOf(
@@ -66,7 +66,7 @@ export async function releaseSourcesOf(
   return results.map(({ object_path }) => object_path);
 }
 
-/** Gives up tarballs from before `before` that no revision names; some of them. */
+/** Gives up some tarballs created before `before` that no revision uses. Returns their paths. */
 export async function releaseUnusedSources(
   db: D1Database,
   { before, limit }: { before: number; limit: number },
@@ -84,7 +84,7 @@ export async function releaseUnusedSources(
   return results.map(({ object_path }) => object_path);
 }
 
-/** Removes the rows of tarballs that were given up, once their objects are gone. */
+/** Removes the rows of given-up tarballs whose objects are deleted. */
 export async function forgetSources(db: D1Database, objectPaths: readonly string[]): Promise<void> {
   await drizzle(db)
     .delete(sourceUploads)

@@ -5,20 +5,20 @@ export function sql(text: string, ...params: (string | number)[]): Sql {
   return { text, params };
 }
 
-/** Whether a column or an expression has one of the values, which are one parameter however many they are. */
+/** Returns the condition that a column or an expression has one of the values, which are a single parameter. */
 export function isAmong(operand: string, values: readonly (string | number)[]): Sql {
   return sql(`${operand} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
 }
 
 /**
- * Joined by AND; true when there is none. As a balanced tree: D1 limits the depth of expressions,
- * and a plain chain is as deep as it is long.
+ * Joins conditions by AND; true when there is none. Builds a balanced tree, because D1 limits the depth of
+ * expressions and a plain chain is as deep as it is long.
  */
 export function allOf(conditions: readonly Sql[]): Sql {
   return join(conditions, "AND", "1");
 }
 
-/** Joined by OR, likewise; false when there is none. */
+/** Joins conditions by OR in the same way; false when there is none. */
 export function anyOf(conditions: readonly Sql[]): Sql {
   return join(conditions, "OR", "0");
 }

@@ -1,12 +1,12 @@
 import type { Scope } from "../lib/scope.ts";
 import type { ThreadIndexRow } from "./threads-repo.ts";
 
-/** How many scopes one statement tells, each of which costs two look-ups in the table's key. */
+/** Maximum scopes that one statement returns, each of which costs two look-ups in the table's key. */
 const MAX_SCOPES = 5000;
 
-/** The scopes that have threads in a database, in order; MAX_SCOPES at most. */
+/** Returns the scopes that have threads in a database, in order, and at most MAX_SCOPES. */
 export async function scopesWithThreads(db: D1Database): Promise<Scope[]> {
-  // From scope to scope along the key: the rows of each are passed over.
+  // The query goes from scope to scope along the key, skipping the rows of each.
   const { results } = await db
     .prepare(
       `WITH RECURSIVE scopes (workspace_id, deployment_id) AS (
@@ -28,7 +28,7 @@ export async function scopesWithThreads(db: D1Database): Promise<Scope[]> {
   return results;
 }
 
-/** The first threads of a scope by their ids: as many as there is room for, and one at least where there is one. */
+/** Returns the first threads of a scope by id: as many as `room` allows, but at least one if there is any. */
 export async function firstThreads(
   db: D1Database,
   scope: Scope,

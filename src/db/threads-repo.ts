@@ -17,7 +17,7 @@ import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 export type ThreadIndexRow = typeof threads.$inferSelect;
 
 export type ThreadFilter = {
-  /** What whoever asks may see at all; null for anything. */
+  /** The threads that the caller may see; null for all of them. */
   access: MetadataFilter | null;
   ids?: string[] | undefined;
   status?: ThreadIndexRow["status"] | undefined;
@@ -53,12 +53,12 @@ const REST_COLUMNS = ["metadata", "config", "interrupts", "error"];
 
 const JSON_COLUMNS = [...REST_COLUMNS, "state_values"];
 
-/** Some ten milliseconds of an index. */
+/** Rows that are counted by one statement, which takes some ten milliseconds along an index. */
 const COUNTED_AT_ONCE = 30_000;
 
 const KEY_COLUMNS = ["workspace_id", "deployment_id", "thread_id"];
 
-/** What never changes of a thread: an update without it writes one entry of an index less. */
+/** Columns that never change. Leaving them out of an update saves one index entry. */
 const FIXED_COLUMNS = new Set([...KEY_COLUMNS, "created_at"]);
 
 const UPSERT = `INSERT INTO threads (${COLUMNS.join(", ")})
@@ -69,12 +69,12 @@ const UPSERT = `INSERT INTO threads (${COLUMNS.join(", ")})
     .join(", ")}
   WHERE excluded.version > threads.version`;
 
-/** Idempotent; a row older than the stored one changes nothing. */
+/** Stores a thread's row. This is idempotent: a row older than the stored one changes nothing. */
 export function upsertThread(db: D1Database, row: ThreadIndexRow): D1PreparedStatement {
   return db.prepare(UPSERT).bind(...COLUMNS.map((column) => row[column]));
 }
 
-/** Removes the thread, unless the row is newer than `version`. */
+/** Removes the thread, unless its row is newer than `version`. */
 export function deleteThread(
   db: D1Database,
   scope: Scope,
@@ -93,7 +93,7 @@ export type FoundThread = Omit<
   ThreadIndexRow,
   "workspace_id" | "deployment_id" | "values_chars" | "json_chars" | "version"
 > & {
-  /** Size of the row's JSON texts as far as they are asked for, also of those that were left out. */
+  /** Size of the row's requested JSON texts, including those that were omitted. */
   chars: number;
 };
 
@@ -105,7 +105,7 @@ type ThreadPageQuery = {
   withValues: boolean;
 };
 
-/** Which threads are on a page, and how many there are in all; null when too many have to be looked at. */
+/** Finds the threads of a page, and their total number; null when the scan would have to look at too many rows. */
 export async function findThreads(
   db: D1Database,
   scope: Scope,
@@ -118,7 +118,7 @@ export async function findThreads(
   return findPage(db, scan, { direction: order.direction, ...page });
 }
 
-/** How many threads match; null when too many have to be looked at. */
+/** Returns the number of matching threads; null when the scan would have to look at too many rows. */
 export async function countThreads(
   db: D1Database,
   scope: Scope,
@@ -129,7 +129,7 @@ export async function countThreads(
     : countFound(db, threadScan(scope, filter));
 }
 
-/** The rows of these threads, in no order. */
+/** Returns the rows of these threads, in no particular order. */
 export async function readThreads(
   db: D1Database,
   scope: Scope,
@@ -151,7 +151,7 @@ export async function readThreads(
   return results;
 }
 
-/** Ids of all threads that ran this assistant, however many there are, step by step. */
+/** Yields the ids of all threads in which this assistant ran, step by step, without a limit on the number. */
 export async function* threadIdsOfAssistant(
   db: D1Database,
   scope: Scope,
@@ -166,8 +166,8 @@ export async function* threadIdsOfAssistant(
 }
 
 /**
- * The threads in which this assistant ran last and that have changed since then or are at work, whose change was last
- * first: by `order`, and then by `key`. Null when too many have to be looked at.
+ * Returns the threads in which this assistant ran last and that changed after `since` or are busy, latest change
+ * first, ordered by `order` and then by `key`. Null when the scan would have to look at too many rows.
  */
 export async function newestThreadsOfAssistant(
   db: D1Database,
@@ -175,7 +175,7 @@ export async function newestThreadsOfAssistant(
   assistantId: string,
   page: {
     access: MetadataFilter | null;
-    /** Epoch milliseconds. */
+    /** Epoch milliseconds, inclusive. */
     since: number;
     after: { order: number; key: string } | null;
     limit: number;
@@ -189,13 +189,13 @@ export async function newestThreadsOfAssistant(
     direction: "desc",
     ...(after === null ? {} : { after: [after.order, after.key] }),
   };
-  // A run that begins after another one changes nothing of its thread until it ends.
+  // A run that begins after another one does not change its thread's row until it ends.
   const changed = sql("(updated_at >= ? OR status = 'busy')", since);
   const condition = allOf([changed, scan.condition]);
   return findFirst(db, { ...scan, condition, along, orderBy: "updated_at" }, { limit, offset: 0 });
 }
 
-/** Some threads, whoever may see them. */
+/** Returns the ids of some threads, regardless of who may see them. */
 export async function listThreadIds(
   db: D1Database,
   scope: Scope,
@@ -208,7 +208,7 @@ export async function listThreadIds(
   return found.results.map((row) => row.thread_id);
 }
 
-/** Returns whether no thread is looked at that is not on the page or before it. */
+/** Whether the query only looks at threads on the page or before it. */
 function isIndexed(filter: ThreadFilter, order: ThreadOrder | null): boolean {
   const { access, ids, status, metadata, values } = filter;
   if (access !== null || ids !== undefined || metadata !== undefined || values !== undefined) {
@@ -241,7 +241,7 @@ async function indexedPage(
   return { page: page.results, total };
 }
 
-/** Goes along an index in parts, so that no statement takes long. */
+/** Counts along an index in parts, so that no statement takes long. */
 async function countIndexed(
   db: D1Database,
   scope: Scope,

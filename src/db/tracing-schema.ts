@@ -9,13 +9,16 @@ import {
 } from "drizzle-orm/sqlite-core";
 import { sql } from "drizzle-orm";
 
-/** What D1 holds of tracing: names and places. The runs themselves are in RunShardObjects. */
+/**
+ * The D1 tables of tracing: projects, the locations of their runs, and related data. RunShardObjects hold the
+ * runs.
+ */
 
 export const TRACE_TIERS = ["shortlived", "longlived"] as const;
 
 export type TraceTier = (typeof TRACE_TIERS)[number];
 
-/** "Sessions" on the wire. */
+/** Tracing projects. The API calls them "sessions". */
 export const projects = sqliteTable(
   "projects",
   {
@@ -29,13 +32,16 @@ export const projects = sqliteTable(
     default_dataset_id: text(),
     reference_dataset_id: text(),
     trace_tier: text({ enum: TRACE_TIERS }).notNull(),
-    /** Shards of one day. */
+    /** The number of shards per day. */
     buckets: integer().notNull().default(1),
-    /** JSON: from which start of a trace on, in microseconds, there are how many, in the order of time. */
+    /**
+     * JSON of later numbers of shards, in order of time, each with the start of a trace, in microseconds, from
+     * which it applies.
+     */
     bucket_raises: text(),
     created_at: integer().notNull(),
     updated_at: integer().notNull(),
-    /** Set: invisible, its shards are being deleted, and then the row. */
+    /** When it is set, the project is invisible; its shards are being deleted, and then the row. */
     deleted_at: integer(),
   },
   (table) => [
@@ -50,13 +56,13 @@ export const projects = sqliteTable(
   ],
 );
 
-/** Every RunShardObject that holds runs; written by the object before its first run is accepted. */
+/** Every RunShardObject that holds runs. The object adds its row before it accepts its first run. */
 export const runShards = sqliteTable(
   "run_shards",
   {
     workspace_id: text().notNull(),
     project_id: text().notNull(),
-    /** UTC days since 1970. */
+    /** UTC days since 1970-01-01. */
     day: integer().notNull(),
     bucket: integer().notNull(),
     /** Bounds of the runs' start_time in microseconds: those of the day, or wider. */
@@ -74,7 +80,7 @@ export const feedback = sqliteTable(
   {
     id: text().notNull(),
     workspace_id: text().notNull(),
-    /** Null: about a project as a whole. */
+    /** Null for feedback on a project as a whole. */
     run_id: text(),
     trace_id: text(),
     /** Null until the run is known. */
@@ -93,7 +99,7 @@ export const feedback = sqliteTable(
     error: integer({ mode: "boolean" }).notNull(),
     extra: text(),
     extend_trace_retention: integer({ mode: "boolean" }).notNull(),
-    /** The start of the run, as the client said. */
+    /** The start of the run as stated by the client. */
     start_time: integer(),
     created_at: integer().notNull(),
     modified_at: integer().notNull(),
@@ -102,7 +108,7 @@ export const feedback = sqliteTable(
     /** The shard that has a copy; null until there is one. */
     shard_day: integer(),
     shard_bucket: integer(),
-    /** When to try again to copy it; null: nothing to do. */
+    /** When copying is tried next; null when there is nothing to copy. */
     copy_due_at: integer(),
     /** Since when the copy has been missing or out of date. */
     copy_wanted_at: integer(),
@@ -118,7 +124,7 @@ export const feedback = sqliteTable(
   ],
 );
 
-/** Links by which somebody without a key gives one feedback. */
+/** Links through which a person without a key can give one piece of feedback. */
 export const feedbackTokens = sqliteTable(
   "feedback_tokens",
   {
@@ -127,7 +133,7 @@ export const feedbackTokens = sqliteTable(
     run_id: text().notNull(),
     feedback_key: text().notNull(),
     feedback_config: text(),
-    /** What is given by the link is stored under this id: another answer replaces the first. */
+    /** The id under which the link's feedback is stored; a second answer replaces the first. */
     feedback_id: text().notNull(),
     expires_at: integer().notNull(),
     created_at: integer().notNull(),
@@ -156,14 +162,17 @@ export const runShares = sqliteTable(
     workspace_id: text().notNull(),
     project_id: text().notNull(),
     trace_id: text().notNull(),
-    /** The root's run id, or of the run that was shared. */
+    /** The id of the run that was shared, which may be the root. */
     run_id: text().notNull(),
     created_at: integer().notNull(),
   },
   (table) => [uniqueIndex("run_shares_by_run").on(table.workspace_id, table.run_id)],
 );
 
-/** A workspace's own prices; they go before the built-in list. Decimal texts, USD per token. */
+/**
+ * A workspace's own prices, which take precedence over the built-in list. Costs are decimal texts in USD per
+ * token.
+ */
 export const modelPrices = sqliteTable(
   "model_prices",
   {

@@ -6,7 +6,7 @@ import { webhookKeys } from "./schema.ts";
 
 export type WebhookKeysRow = typeof webhookKeys.$inferSelect;
 
-/** What of a row is sealed, and with which key. */
+/** The sealed columns of a row, and the version of the key that sealed them. */
 type Sealed = Pick<WebhookKeysRow, "signing_key" | "previous_key" | "key_version">;
 
 export async function findWebhookKeys(
@@ -16,7 +16,7 @@ export async function findWebhookKeys(
   return drizzle(db).select().from(webhookKeys).where(isOf(scope)).get();
 }
 
-/** Leaves the row that is there as it is, and returns the one that is there then. */
+/** Inserts the row unless one exists, and returns the stored row. */
 export async function insertWebhookKeys(
   db: D1Database,
   row: WebhookKeysRow,
@@ -25,7 +25,7 @@ export async function insertWebhookKeys(
   return findWebhookKeys(db, scopeOf(row));
 }
 
-/** False when the row is not as it was read any more. */
+/** Returns false when the row has changed since it was read. */
 export async function replaceWebhookKeys(
   db: D1Database,
   row: WebhookKeysRow,
@@ -39,7 +39,7 @@ export async function replaceWebhookKeys(
   return updated.length === 1;
 }
 
-/** Some of those that one of these keys has sealed, in no order. */
+/** Returns some rows that are sealed by one of these keys, in random order. */
 export async function listWebhookKeysByKey(
   db: D1Database,
   keyVersions: readonly number[],

@@ -5,7 +5,7 @@ import type { Plan } from "../lib/plan-order.ts";
 
 export type KnownPlanRow = typeof knownPlans.$inferSelect;
 
-/** What the workspace pays for; undefined for nothing. Only the US region has these rows. */
+/** Returns the workspace's paid plan; undefined when there is none. Only the US region has these rows. */
 export async function selectBillingPlan(
   db: D1Database,
   workspaceId: string,
@@ -18,7 +18,7 @@ export async function selectBillingPlan(
   return row?.plan;
 }
 
-/** What the US region has said of the workspace, as the other region remembers it. */
+/** Returns the plan that the US region last reported for the workspace, as the other region has stored it. */
 export async function selectKnownPlan(
   db: D1Database,
   workspaceId: string,
@@ -30,7 +30,7 @@ export async function selectKnownPlan(
     .get();
 }
 
-/** Keeps what was read last, in whatever order it arrives. */
+/** Stores a plan unless a later reading is already stored. */
 export async function storeKnownPlan(db: D1Database, row: KnownPlanRow): Promise<void> {
   const { plan, read_at } = row;
   await drizzle(db)

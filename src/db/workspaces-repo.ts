@@ -23,7 +23,7 @@ export async function selectWorkspace(
   return drizzle(db).select().from(workspaces).where(eq(workspaces.id, id)).get();
 }
 
-/** The workspace's keys that were not revoked, the oldest first, as many as `limit` says. */
+/** Returns up to `limit` keys of the workspace that were not revoked, oldest first. */
 export async function listApiKeys(
   db: D1Database,
   workspaceId: string,
@@ -37,7 +37,7 @@ export async function listApiKeys(
     .limit(limit);
 }
 
-/** Returns false, and stores nothing, when the workspace has `most` keys already. */
+/** Returns false, and stores nothing, when the workspace already has `most` keys. */
 export async function insertApiKey(db: D1Database, key: NewApiKey, most: number): Promise<boolean> {
   const { meta } = await db
     .prepare(
@@ -66,7 +66,7 @@ export async function revokeApiKey(
     .get();
 }
 
-/** The key with this hash, unless it was revoked. */
+/** Returns the identity of the key with this hash, unless it was revoked. */
 export async function findKeyByHash(
   db: D1Database,
   hash: string,
@@ -83,7 +83,7 @@ export async function findKeyByHash(
     .get();
 }
 
-/** Notes the use, unless one was noted since `before`. */
+/** Records the use of a key, unless its last recorded use is at or after `before`. */
 export async function touchKey(
   db: D1Database,
   keyId: string,
@@ -110,7 +110,10 @@ export async function selectPrivateEndpoint(
     .get();
 }
 
-/** Writes a row that nobody can see, because the transaction that makes it removes it. Rejects when D1 cannot. */
+/**
+ * Checks that D1 can write by inserting and deleting a row in one transaction, so nobody sees the row. Rejects
+ * when D1 cannot write.
+ */
 export async function probeWrite(db: D1Database, now: number): Promise<void> {
   const id = `probe ${crypto.randomUUID()}`;
   await db.batch([

@@ -13,7 +13,7 @@ import {
 } from "./line-table.ts";
 import { addUsage, pruneUsage, selectUsage, type UsageOfDay } from "./usage-table.ts";
 
-/** The list is append-only: a migration that was released is never edited. */
+/** The list is append-only: a released migration is never edited. */
 const LOG_MIGRATIONS = [
   `
   CREATE TABLE lines (
@@ -43,15 +43,15 @@ const LOG_MIGRATIONS = [
   `,
 ];
 
-/** How long an expired line may be on disk; it is not shown meanwhile. */
+/** Maximum milliseconds that an expired line stays on disk. It is not shown during that time. */
 const PRUNE_MS = 3_600_000;
-/** Counting lines takes a while, so it is not done with each call. */
+/** Number of lines after which they are counted again, because counting is too slow to do it with each call. */
 const LINES_BETWEEN_COUNTS = 1000;
 
 /**
- * The log of one deployment: lines of its rollouts and of its code, and what its code asked of the
- * network by day. Its alarm deletes what is too old or too much; with nothing left, the object is
- * gone, and comes back with the next line.
+ * The log of one deployment: lines about its rollouts and from its code, and its code's usage per day. The alarm
+ * deletes lines that are too old or too many. When nothing is left, the object's storage is erased, and created
+ * again with the next line.
  */
 export class DeploymentLogObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
@@ -84,12 +84,12 @@ export class DeploymentLogObject extends DurableObject<Env> {
     await this.#wakeBy(Date.now() + PRUNE_MS);
   }
 
-  /** The newest day first. */
+  /** Returns the usage per day, the newest day first. */
   async listUsage(page: { limit: number; offset: number }): Promise<UsageOfDay[]> {
     return this.#exists ? selectUsage(this.#sql, page) : [];
   }
 
-  /** Deletes everything; for a deployment that is being deleted. */
+  /** Deletes everything, when the deployment is deleted or nothing is left. */
   async erase(): Promise<void> {
     this.#exists = false;
     await this.ctx.storage.deleteAll();
@@ -118,7 +118,7 @@ export class DeploymentLogObject extends DurableObject<Env> {
     return hasTooManyLines(this.#sql);
   }
 
-  /** Lines from before this time are as good as deleted; microseconds. */
+  /** Returns the time before which lines have expired, in epoch microseconds. */
   #expiry(): number {
     return (Date.now() - parseSettings(this.env).deploymentLogMs) * 1000;
   }

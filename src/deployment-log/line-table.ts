@@ -2,25 +2,25 @@ import { LOG_LINE_LEVELS, type LogKind, type LogLine, type LogLineLevel } from "
 
 export type LogQuery = {
   kinds: LogKind[];
-  /** Null: of every revision, and of none. */
+  /** Null selects lines of every revision, and those of none. */
   revisionId: string | null;
-  /** The mildest one. */
+  /** The lowest level that is included. */
   level: LogLineLevel;
-  /** What a message has in it, whatever the case of its ASCII letters; "" is in all. */
+  /** Text that a message must contain, ignoring the case of ASCII letters; "" matches every message. */
   text: string;
-  /** Microseconds; a line of `from` is listed, one of `to` is not. */
+  /** Epoch microseconds; `from` is inclusive, `to` is exclusive. */
   from: number;
   to: number;
   order: "asc" | "desc";
   limit: number;
 };
 
-/** `time` in microseconds, different for each line. */
+/** `time` is in epoch microseconds, and different for each line. */
 export type StoredLine = Pick<LogLine, "kind" | "revision_id" | "level" | "message"> & {
   time: number;
 };
 
-/** Lines in the order of the query; a page can have fewer than the limit and still not be the last. */
+/** Lines in the order of the query. A page can have fewer lines than the limit without being the last. */
 export type LogPage = { lines: StoredLine[]; more: boolean };
 
 type Row = {
@@ -31,10 +31,10 @@ type Row = {
   message: string;
 };
 
-/** How long the messages of a page may be together: an answer stays well below what a call may carry. */
+/** Maximum characters of a page's messages: an answer stays well below the size limit of a call. */
 const MAX_PAGE_CHARS = 4_000_000;
 
-/** How many lines of a deployment are kept, the newest of each kind. */
+/** Number of lines of each kind that are kept per deployment, the newest ones. */
 const MAX_LINES: Readonly<Record<LogKind, number>> = {
   build: 10_000,
   deploy: 10_000,
@@ -44,8 +44,8 @@ const MAX_LINES: Readonly<Record<LogKind, number>> = {
 const DELETED_AT_A_TIME = 5000;
 
 /**
- * Appends lines. No line is stored with a time before that of one that is there already: whoever
- * reads on from the last line misses none that came late.
+ * Appends lines. No line gets an earlier time than a stored one, so that a reader that continues after the last
+ * line does not miss any that arrived late.
  */
 export function insertLines(sql: SqlStorage, lines: readonly LogLine[], nowMs: number): void {
   let last =
@@ -90,7 +90,7 @@ export function selectLines(sql: SqlStorage, query: LogQuery): LogPage {
   return { lines, more: false };
 }
 
-/** Whether a kind has so many lines that it is time to delete some. */
+/** Whether a kind has so many lines that some should be deleted. */
 export function hasTooManyLines(sql: SqlStorage): boolean {
   return Object.entries(MAX_LINES).some(
     ([kind, max]) => countLines(sql, kind) > max + DELETED_AT_A_TIME,
@@ -98,8 +98,8 @@ export function hasTooManyLines(sql: SqlStorage): boolean {
 }
 
 /**
- * Deletes lines from before `from` (microseconds) and those that are too many. False when there is
- * more to delete: one call's work is bounded.
+ * Deletes lines before `from` (epoch microseconds) and those that exceed the maximum. Returns false if there may
+ * be more to delete, because the work of one call is bounded.
  */
 export function pruneLines(sql: SqlStorage, from: number): boolean {
   let left = DELETED_AT_A_TIME;

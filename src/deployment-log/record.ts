@@ -7,17 +7,17 @@ import type { DeploymentLogObject } from "./deployment-log-object.ts";
 import type { UsageOfDay } from "./usage-table.ts";
 import { messageOf } from "../lib/error-text.ts";
 
-/** The size of a call is bounded by this and by the length of a message. */
+/** Maximum lines per call. Together with the maximum length of a message it limits the size of a call. */
 const LINES_PER_CALL = 500;
 
-/** The object that has a deployment's log. */
+/** Returns the object that has a deployment's log. */
 export function logStub(env: Env, deployment: Scope): DurableObjectStub<DeploymentLogObject> {
   return regionalObject(env, "DEPLOYMENT_LOGS", scopeObjectName(deployment));
 }
 
 /**
- * Adds lines to a deployment's log; they are on disk when it resolves. It never rejects: what cannot
- * be recorded is on the platform's own console.
+ * Appends lines to a deployment's log; they are on disk when it resolves. Never rejects: lines that cannot be
+ * recorded are reported on the platform's own console.
  */
 export async function recordLogs(
   env: Env,
@@ -31,13 +31,13 @@ export async function recordLogs(
         part.map((line) => ({ ...line, message: storedMessage(line.message) })),
       );
     } catch (error) {
-      // One line of the console for each of the log would be a flood of its own.
+      // The console gets one line for all of them, because one for each would flood it.
       complain("logs_lost", deployment, { lines: part.length, first: part[0]?.message }, error);
     }
   }
 }
 
-/** Adds to what a deployment used; it never rejects, either. */
+/** Adds to the recorded usage of a deployment. Never rejects. */
 export async function recordUsage(
   env: Env,
   deployment: Scope,

@@ -6,30 +6,33 @@ import { NO_USAGE, USAGE_COUNTS, type UsageOfDay } from "./usage-table.ts";
 
 type Count = Omit<UsageOfDay, "day">;
 
-/** What the platform read and wrote in its store and its checkpoints. */
+/** Reads and writes of the platform in a deployment's store and checkpoints. */
 export type StorageUse = { operations: number; rows: number; bytes: number };
 
-/** What one revision did since it was last written down. */
+/** The usage of one revision that has not been written yet. */
 type Pending = {
   revision: RevisionRef;
   days: Map<number, Count>;
-  /** How many refusals each text stands for. */
+  /** The number of refusals with each text. */
   refusals: Map<string, number>;
-  /** When somebody has promised to write it down; that promise can be lost with its request. */
+  /** The time for which a request has scheduled the write, in epoch ms. It is lost if that request ends before. */
   dueAt: number;
 };
 
-/** How long numbers and refusals gather; a process that dies loses those of this time. */
+/** Milliseconds for which usage is collected; if the process dies, the usage of that time is lost. */
 const GATHER_MS = 2000;
-/** A promise that is late by this much was lost. */
+/** A scheduled write that is late by this many milliseconds is taken to be lost. */
 const LOST_MS = 5000;
 const MAX_REFUSAL_TEXTS = 50;
 const MORE_REFUSALS = "Requests to other hosts were refused, too";
 
-/** The memory of this isolate: requests of all revisions come by here, and no request has memory of its own. */
+/**
+ * Shared by the whole isolate: it serves requests of all revisions, and a request has no lasting memory of its
+ * own.
+ */
 const pendings = new Map<string, Pending>();
 
-/** Counts what one revision uses, and writes it to its deployment's log by and by. */
+/** Counts the usage of one revision, and writes it to its deployment's log periodically. */
 export class UsageMeter {
   readonly #env: Env;
   readonly #ctx: Pick<ExecutionContext, "waitUntil">;
@@ -50,7 +53,7 @@ export class UsageMeter {
     this.add({ storage_operations: operations, storage_rows: rows, storage_bytes: bytes });
   }
 
-  /** Counts a refused request; the same text is logged once for a while, with its number. */
+  /** Counts a refused request. The text is logged once per period, with the number of refusals. */
   refuse(text: string): void {
     this.add({ refused: 1 });
     const { refusals } = this.#pending();
@@ -84,7 +87,7 @@ export class UsageMeter {
   }
 }
 
-/** Counts for the revisions of one deployment; the graphs that the Worker was built with have none. */
+/** Returns a counter for a deployment's revisions; the graphs that the Worker was built with are not counted. */
 export function storageMeter(
   env: Env,
   ctx: Pick<ExecutionContext, "waitUntil">,

@@ -1,11 +1,11 @@
-/** What is counted of deployed code on a UTC day. */
+/** What is counted for deployed code per UTC day. */
 export const USAGE_COUNTS = [
-  // These are about the network; bytes are those of bodies.
+  // Network; bytes are those of the bodies.
   "requests",
   "refused",
   "bytes_sent",
   "bytes_received",
-  // These are about the store and checkpoints: what the platform read and wrote for it.
+  // Store and checkpoints: the reads and writes of the platform for the code.
   "storage_operations",
   "storage_rows",
   "storage_bytes",
@@ -23,7 +23,7 @@ export const NO_USAGE: UsageCounts = {
   storage_bytes: 0,
 };
 
-/** `day`: whole UTC days since 1970. */
+/** `day` is the number of UTC days since 1970. */
 export type UsageOfDay = UsageCounts & { day: number };
 
 /** A little more than a year. */
@@ -43,7 +43,7 @@ export function addUsage(sql: SqlStorage, days: readonly UsageOfDay[]): void {
   }
 }
 
-/** The newest first. */
+/** Returns usage per day, the newest day first. */
 export function selectUsage(
   sql: SqlStorage,
   { limit, offset }: { limit: number; offset: number },

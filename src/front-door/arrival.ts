@@ -5,32 +5,35 @@ import { Caller } from "./caller.ts";
 import { deploymentAddress, publicHostOf, routedPath, type Surface, surfaceOf } from "./surface.ts";
 import ipaddr from "ipaddr.js";
 
-/** What a request says of itself before any route is asked: read once, and taken by all that follows. */
+/** What is known of a request before routing. It is read once and used by all later handlers. */
 export type Arrival = {
   /** The host of the request's URL in lower case, without a port. */
   hostname: string;
-  /** The host that says what is asked for: a private one serves what its public one does. */
+  /** The host that determines what is requested: for a private host, the public host that it stands for. */
   publicHost: string;
   isPrivate: boolean;
-  /** Null when hosts are configured and it is none of them. */
+  /** Null when hosts are configured and the request's is none of them. */
   surface: Surface | null;
   /** The path by which the request is routed. */
   path: string;
-  /** What names the deployment that the request is for; null where nothing does. */
+  /** The address of the deployment that the request is for; null when the request names none. */
   deployment: string | null;
   caller: Caller;
-  /** The address that the platform saw; null where it says none, such as on a local server. */
+  /** The client's address as the platform saw it; null when it is unknown, as on a local server. */
   address: Address | null;
-  /** Who sent the request, as far as proxies can be believed; "unknown" where nobody says. */
+  /** The client's address or network, as far as proxies can be trusted; "unknown" when none is given. */
   client: string;
 };
 
-/** What would be another part of a URL than its host. */
+/** Characters that belong to other parts of a URL than the host. */
 const NO_HOST = /[\s/?#@\\,]/;
 
 const arrivals = new WeakMap<Request, Arrival | null>();
 
-/** Null for a request whose `Host` is not one host: the runtime makes the URL of it, whatever it is. */
+/**
+ * Returns the arrival of a request; null when its `Host` is not a single host. The runtime builds the URL from
+ * `Host` unchecked.
+ */
 export function arrivalOf(request: Request, settings: Settings, findKey: FindKey): Arrival | null {
   let arrival = arrivals.get(request);
   if (arrival === undefined) {
@@ -62,14 +65,14 @@ function read({ url, headers }: Request, settings: Settings, findKey: FindKey): 
   };
 }
 
-/** Clients of IPv6 get whole networks of this size, and may use any address of them. */
+/** An IPv6 client gets a whole network of this size, and may use any address in it. */
 const IPV6_NETWORK_BITS = 64;
 const IPV6_NETWORK_PARTS = IPV6_NETWORK_BITS / 16;
 
 /**
- * Who sent a request: an IPv4 address, or the network of an IPv6 one; "unknown" where nobody says,
- * such as on a local server. `connecting` is the address that the platform saw. What a client writes
- * into `X-Forwarded-For` counts only as far as trusted proxies have passed it on.
+ * Returns the client's IPv4 address, or its IPv6 network; "unknown" when no address is given, as on a local
+ * server. `connecting` is the address that the platform saw. `X-Forwarded-For` counts only as far as trusted
+ * proxies have passed it on, because clients can write anything into it.
  */
 export function clientAddress(
   { connecting, forwarded }: { connecting: string | undefined; forwarded: string | undefined },
@@ -77,7 +80,7 @@ export function clientAddress(
 ): string {
   let client = parseAddress(connecting);
   if (client === null) return "unknown";
-  // The proxy nearest to us has written the last entry.
+  // The last entry was written by the proxy nearest to the server.
   const hops = forwarded?.split(",") ?? [];
   while (isInRanges(client, trustedProxies)) {
     const before = parseAddress(hops.pop()?.trim());

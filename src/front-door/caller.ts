@@ -2,17 +2,18 @@ import { isolateCache } from "../lib/isolate-cache.ts";
 import type { FindKey, KeyIdentity } from "../lib/principal.ts";
 import { sameHash, sha256Hex } from "../lib/bytes.ts";
 
-/** Keys that exist, by their hash. A revoked one may still be taken for five seconds. */
+/** Existing keys by their hash. A revoked key can be accepted for up to five seconds. */
 const recentKeys = isolateCache<string, KeyIdentity>({ maxEntries: 10_000, ttlMs: 5_000 });
 
 /**
- * The API key of a request and whom it belongs to. A key is hashed once for a request and looked up once,
- * however many ask. Keys are stored as hashes: each has 256 random bits, so a slow password hash would add nothing.
+ * The API key of a request and its identity. A key is hashed and looked up at most once per request, however many
+ * handlers ask. Keys are stored as plain hashes: each has 256 random bits, so a slow password hash would add
+ * nothing.
  */
 export class Caller {
-  /** What the request has in the place of a key: in `X-Api-Key`, else after `Bearer`. */
+  /** The key as sent, not verified: from `X-Api-Key`, else from `Authorization: Bearer`. */
   readonly key: string | undefined;
-  /** The key of `X-Api-Key` alone, for where a bearer token is somebody else's. */
+  /** The key from `X-Api-Key` alone, for routes on which a bearer token belongs to another service. */
   readonly headerKey: string | undefined;
   readonly #findKey: FindKey;
   readonly #hashes = new Map<string, Promise<string>>();
@@ -30,7 +31,7 @@ export class Caller {
     return known;
   }
 
-  /** Whom a key belongs to, as the database says now; undefined for what is no key. */
+  /** Returns the identity of a key from the database; undefined when there is no such key. */
   async current(key: string): Promise<KeyIdentity | undefined> {
     const hash = await this.hashOf(key);
     const asked = this.#stored.get(hash) ?? this.#findKey(hash);
@@ -44,16 +45,16 @@ export class Caller {
     return identity;
   }
 
-  /** Like `current`, as of at most five seconds ago. Only keys that exist are remembered. */
+  /** Returns the same as `current`, as of at most five seconds ago. Only existing keys are cached. */
   async recent(key: string): Promise<KeyIdentity | undefined> {
     return recentKeys.get(await this.hashOf(key)) ?? this.current(key);
   }
 }
 
 /**
- * One key for a header that was sent several times with the same key: the runtime joins the values
- * with commas, which no key has. Official clients send `X-API-Key` and `x-api-key` together. Different
- * values stay as they are, so that they are no key.
+ * Returns the single key of a header that was sent several times with the same key. Official clients send
+ * `X-API-Key` and `x-api-key` together, and the runtime joins the values with commas, which no key contains.
+ * Different values are returned unchanged, and match no key.
  */
 export function singleValue(header: string | undefined): string | undefined {
   if (header === undefined || !header.includes(",")) return header;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { addressRanges, hostName } from "../lib/settings.ts";
 
-/** The hosts of an installation; null where one is not configured. */
+/** The hosts of an installation; null for each that is not configured. */
 export type Hosts = {
   api: string | null;
   controlPlane: string | null;
@@ -21,6 +21,6 @@ export const frontDoorSettings = z
       controlPlane: vars.CONTROL_PLANE_HOST,
       agentsDomain: vars.AGENTS_DOMAIN,
     } satisfies Hosts,
-    /** `X-Forwarded-For` is believed when one of these has sent it. */
+    /** Proxies whose `X-Forwarded-For` is trusted. */
     trustedProxies: vars.TRUSTED_PROXIES,
   }));

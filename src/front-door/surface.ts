@@ -1,21 +1,28 @@
 import type { Hosts } from "./settings.ts";
 import type { Settings } from "../env.ts";
 
-/** What of the control plane is below `/v1`: logs, for the ecosystem's tools, and what is known of Git hosts. */
+/**
+ * Paths of the control plane. Below `/v1` are only logs, for the ecosystem's tools, and the integrations with Git
+ * hosts.
+ */
 const CONTROL_PLANE_PATH = /^\/(v2|v1\/(?:projects|integrations))\//;
 
-/** The console's pages, and paths of links that lead to them. They are beside the tracing API, whose answers link there. */
+/**
+ * The console's pages and the paths of links to them. They are on the tracing API's host, whose responses link
+ * there.
+ */
 const CONSOLE_PATH =
   /^\/(?:console(?:\/|$)|o\/[^/]+\/(?:projects\/p|host\/deployments)\/|public\/[^/]+\/r$)/;
 
 export type Surface = "agent-server" | "control-plane" | "tracing";
 
-/** Which surface a host answers with; null when hosts are configured and it is none of them. */
+/** Returns the surface that a host serves; null when hosts are configured and it is none of them. */
 export function surfaceOf(hostname: string, path: string, hosts: Hosts): Surface | null {
   const { api, controlPlane, agentsDomain } = hosts;
   if (api === null && controlPlane === null && agentsDomain === null) return surfaceOfPath(path);
   const host = hostname.toLowerCase();
-  // Before the agents' domain: of hosts below it, a deployment could take the platform's own by its name.
+  // These are checked before the agents' domain: if they are below it, a deployment's name could otherwise take
+  // them over.
   if (host === controlPlane) return "control-plane";
   if (host === api) return "tracing";
   const isOfAgents = host === agentsDomain || host.endsWith(`.${agentsDomain}`);
@@ -31,8 +38,8 @@ function surfaceOfPath(path: string): Surface {
 const DEPLOYMENT_PATH = /^\/deployments\/([^/]+)(\/.*)?$/;
 
 /**
- * What names the deployment that a request is for: the label below the agents' domain, or the second
- * segment of a path that begins with `/deployments/`. Null where it names none.
+ * Returns the address of the deployment that a request is for: the label below the agents' domain, or the second
+ * segment of a path that begins with `/deployments/`. Null when the request names none.
  */
 export function deploymentAddress(hostname: string, path: string, hosts: Hosts): string | null {
   if (surfaceOf(hostname, path, hosts) !== "agent-server") return null;
@@ -48,8 +55,8 @@ function labelBelow(hostname: string, domain: string | null): string | undefined
 }
 
 /**
- * The path by which a request is routed. On the tracing API's host the prefix may be left out, and
- * exporters know their own path; a deployment's paths are those of every agent server.
+ * Returns the path by which a request is routed. On the tracing API's host the prefix may be left out, and
+ * exporters append a path of their own. A deployment has the same paths as every agent server.
  */
 export function routedPath(hostname: string, path: string, hosts: Hosts): string {
   const surface = surfaceOf(hostname, path, hosts);
@@ -61,7 +68,7 @@ export function routedPath(hostname: string, path: string, hosts: Hosts): string
   return path.startsWith("/v2/") ? `/api${path}` : `/api/v1${path}`;
 }
 
-/** Whether a path, as it is routed, is one of this surface's. */
+/** Whether a routed path belongs to this surface. */
 export function isPathOf(surface: Surface | null, path: string): boolean {
   if (path.startsWith("/api/")) return surface === "tracing";
   if (surface === "tracing") return CONSOLE_PATH.test(path);
@@ -69,18 +76,18 @@ export function isPathOf(surface: Surface | null, path: string): boolean {
 }
 
 /**
- * Each configured host has a private twin, `<region>.p.<host>`, which customers reach from their own
- * networks. Hosts below it are twins, too: `<name>.<region>.p.<host>` is that of `<name>.<host>`.
+ * Each configured host has a private twin, `<region>.p.<host>`, which customers reach from their own networks.
+ * Hosts below it are private twins too: `<name>.<region>.p.<host>` is the twin of `<name>.<host>`.
  */
 
 type HostSettings = Pick<Settings, "region" | "hosts">;
 
-/** The public host that a private one stands for; null when it is not a private one. */
+/** Returns the public host of a private one; null when the host is not private. */
 export function publicHostOf(hostname: string, { region, hosts }: HostSettings): string | null {
   return replaceSuffix(hostname, hosts, (host) => [`${region}.p.${host}`, host]);
 }
 
-/** The private twin of a public host; null when that is not one of the configured hosts. */
+/** Returns the private twin of a public host; null when the host is not among the configured ones. */
 export function privateHostOf(hostname: string, { region, hosts }: HostSettings): string | null {
   return replaceSuffix(hostname, hosts, (host) => [host, `${region}.p.${host}`]);
 }

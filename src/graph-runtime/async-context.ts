@@ -1,7 +1,7 @@
 /**
- * Must be evaluated before any user module: LangChain's Worker entry points do not install an
- * AsyncLocalStorage, without which `interrupt()`, `getWriter()` and nested runnables do not know
- * their run; and user modules read `process.env` while they load.
+ * This module must be evaluated before any user module, for two reasons: LangChain's Worker entry points do
+ * not install an AsyncLocalStorage, without which `interrupt()`, `getWriter()` and nested runnables cannot
+ * find their run; and user modules read `process.env` while they load.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { env } from "cloudflare:workers";
@@ -11,8 +11,8 @@ import { callHandlersOnce } from "./callback-handlers.ts";
 
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage());
 
-// Otherwise LangChain runs the handlers of all runs from one queue in the background, and a run's
-// message chunks may come after its end, when nobody reads them any more.
+// Otherwise LangChain runs the handlers of all runs from one queue in the background, and a run's message
+// chunks may arrive after its end, when no reader is left.
 process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";
 
 callHandlersOnce(CallbackManager);

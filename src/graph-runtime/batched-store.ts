@@ -24,15 +24,16 @@ type PutArguments = [
   options?: { ttl?: number | null },
 ];
 
-/** LangGraph's own. */
+/** LangGraph's original method. */
 const put: AsyncBatchedStore["put"] = Reflect.get(AsyncBatchedStore.prototype, "put");
 
 const pending = new WeakMap<Batching, Pending[]>();
 
 /**
- * LangGraph wraps the store of every run in this class, which looks at its queue with a timer of zero
- * milliseconds for as long as the run lasts, cannot list namespaces, and loses what a put says of the index.
- * Operations of one turn still go out as one batch; without operations nothing runs.
+ * LangGraph wraps the store of every run in this class. Its original polls the queue with a timer of zero
+ * milliseconds for as long as the run lasts, cannot list namespaces, and drops the `index` argument of a put.
+ * This replacement still sends the operations of one turn as one batch, and runs nothing when there are no
+ * operations.
  */
 Object.assign(AsyncBatchedStore.prototype, {
   start(this: Batching): void {
@@ -54,7 +55,7 @@ Object.assign(AsyncBatchedStore.prototype, {
   put(this: Batching, ...given: PutArguments): Promise<void> {
     const [namespace, key, value, index, options] = given;
     const more = { ...(index === undefined ? {} : { index }), ...options };
-    // LangGraph's own checks come first, and hand on what they let pass.
+    // LangGraph's original method validates the arguments first, and then enqueues the operation.
     const checked: AsyncBatchedStore = Object.create(this, {
       enqueueOperation: {
         value: (operation: Operation) => this.enqueueOperation({ ...operation, ...more }),

@@ -2,9 +2,9 @@ const dirname = "/bundle";
 const filename = `${dirname}/index.js`;
 
 /**
- * What installed packages take for their own place, and for the module that Node was started with. The build makes these
- * variables of `__dirname`, `import.meta.url`, `require.main` and the like; a project's own modules declare their real
- * paths.
+ * The paths that installed packages see as their own, and the main module that they see. The build replaces
+ * `__dirname`, `import.meta.url`, `require.main` and the like in packages with these variables; a project's
+ * own modules declare their real paths.
  */
 Object.assign(globalThis, {
   __threadworks_url: `file://${filename}`,

@@ -2,17 +2,18 @@ import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 
-/** The class of callback managers of the LangChain in this bundle, as far as it is changed. */
+/** The class of callback managers of the LangChain in this bundle, reduced to the method that is replaced. */
 type Managers = Pick<typeof CallbackManager, "_configureSync">;
 
 /**
- * Makes every manager that `managers` configures tell each of its handlers once.
+ * Makes every manager that `managers` configures call each of its handlers once per event.
  *
- * While a tracer is there, a nested graph finds its parent's handlers twice, in the config it is given
- * and in the async context. LangGraph 1.4.7 joins the two lists as they are, at each graph on the way
- * down: a token of a subgraph then reaches the handler of the stream three times, one of a subgraph's
- * subgraph six times, and so does what the tracer is told. Whatever calls handlers takes them from a
- * manager that was configured here. Versions that join lists without repetition leave nothing to mend.
+ * While a tracer is present, a nested graph finds its parent's handlers twice: in the config it is given and
+ * in the async context. LangGraph 1.4.7 concatenates the two lists without removing duplicates, at each graph
+ * on the way down. A token of a subgraph then reaches the stream's handler three times, a token of a
+ * subgraph's subgraph six times, and the tracer receives the same duplicates. All code that calls handlers
+ * takes them from a manager that was configured here. With versions that remove duplicates themselves, this
+ * changes nothing.
  */
 export function callHandlersOnce(managers: Managers): void {
   const configure = managers._configureSync;
@@ -36,7 +37,10 @@ function distinct(handlers: BaseCallbackHandler[]): BaseCallbackHandler[] {
   });
 }
 
-/** LangChain copies a tracer for each graph; the copies share the runs that they keep, and are one. */
+/**
+ * Returns an identity that is equal for copies of one tracer. LangChain copies a tracer for each graph; the
+ * copies share one map of runs and count as the same handler.
+ */
 function identityOf(handler: BaseCallbackHandler): unknown {
   return handler instanceof LangChainTracer ? (Reflect.get(handler, "runMap") ?? handler) : handler;
 }

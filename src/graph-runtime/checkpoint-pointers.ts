@@ -3,8 +3,9 @@ import { CHECKPOINT_POINTERS } from "./protocol.ts";
 import type { GraphChunk } from "./stream-events.ts";
 
 /**
- * LangGraph tells the values after a step, and then the whole checkpoint of them. Here a pointer to the checkpoint comes
- * first, which clients keep beside the values that follow it. Values whose checkpoint does not follow come alone.
+ * LangGraph emits the values after a step first, and then the whole checkpoint that they belong to. This
+ * generator instead yields a pointer to the checkpoint first, which clients associate with the values that
+ * follow it. Values without a checkpoint after them are yielded without a pointer.
  */
 export async function* withPointers(chunks: AsyncIterable<GraphChunk>): AsyncGenerator<GraphChunk> {
   const held = new Map<string, GraphChunk>();

@@ -1,4 +1,7 @@
-/** What a checkpointer asks of the thread that stores its checkpoints: plain data that crosses the RPC boundary. */
+/**
+ * The calls by which a checkpointer reads and writes the thread that stores its checkpoints. All of it is
+ * plain data that crosses the RPC boundary.
+ */
 
 /** A value as LangGraph's serde writes it: its type tag and its bytes. */
 export type SerializedValue = [type: string, data: Uint8Array];
@@ -12,9 +15,9 @@ export type CheckpointPut = {
   /** The checkpoint without its channel values. */
   checkpoint: SerializedValue;
   metadata: SerializedValue;
-  /** Channels whose version is new, with their values. One that became empty has none. */
+  /** Channels with a new version, and their values. A channel that became empty is left out. */
   channels: [channel: string, value: SerializedValue][];
-  /** Channels whose version is the parent's, and so their value. */
+  /** Channels whose version, and therefore value, is that of the parent checkpoint. */
   inherited: string[];
 };
 
@@ -22,7 +25,10 @@ export type WritesPut = {
   ns: string;
   checkpoint_id: string;
   task_id: string;
-  /** Where the task stands in its superstep, which orders the writes; absent before LangGraph told it. */
+  /**
+   * Path of the task within its superstep, by which the writes are ordered; absent with versions of LangGraph
+   * that do not pass it.
+   */
   task_path?: string;
   /** `idx` follows LangGraph's WRITES_IDX_MAP: negative for special writes, which overwrite. */
   writes: [idx: number, channel: string, value: SerializedValue][];
@@ -38,7 +44,7 @@ export type StoredCheckpoint = {
   writes: [task_id: string, channel: string, value: SerializedValue][];
   /** Pending writes of the parent: only old checkpoint formats (v < 4) keep their sends there. */
   parent_writes?: [task_id: string, channel: string, value: SerializedValue][];
-  /** There is no room for the writes in this message: each checkpoint's are asked for by themselves. */
+  /** Set when the writes do not fit into this message; they are then read for each checkpoint with `getWrites`. */
   writes_apart?: true;
 };
 
@@ -50,14 +56,17 @@ export type CheckpointQuery = {
   limit?: number | undefined;
   /** Equality on top-level metadata keys. */
   filter?: Record<string, unknown> | undefined;
-  /** Whoever asks takes `writes_apart`; others are refused what is too large for one message. */
+  /**
+   * Whether the caller handles `writes_apart`. For other callers, reading a checkpoint too large for one
+   * message fails.
+   */
   apart?: boolean | undefined;
 };
 
-/** A page may be short, or empty, and not be the last. */
+/** One page of a listing. A page that is short or even empty need not be the last one. */
 export type CheckpointPage = {
   checkpoints: StoredCheckpoint[];
-  /** The `before` of the page behind this one; null when this is the last. */
+  /** The `before` of the next page; null when this page is the last. */
   next: string | null;
 };
 
@@ -75,12 +84,12 @@ export interface CheckpointPort {
 }
 
 /**
- * What a checkpoint may have with all its channel values, and what all its pending writes may have: each is read by
- * one RPC message, which carries 32 MiB.
+ * Maximum bytes of a checkpoint with all its channel values, and also of all its pending writes together.
+ * Each of the two is read in one RPC message, which carries at most 32 MiB.
  */
 export const MAX_CHECKPOINT_BYTES = 30 * 1024 * 1024;
 
-/** How many checkpoints one page may be asked for. */
+/** Maximum number of checkpoints that one page can be asked for. */
 export const MAX_CHECKPOINT_PAGE = 100;
 
 /** A port that also accepts writes outside a run (state updates). */
@@ -88,7 +97,10 @@ export interface WritableCheckpointPort extends CheckpointPort {
   save(batch: CheckpointBatch): Promise<void>;
 }
 
-/** In the order in which they were made: a checkpoint before the writes that hang on it. */
+/**
+ * One operation on checkpoints. Operations are kept in the order in which they were made: a checkpoint
+ * precedes the writes that belong to it.
+ */
 export type CheckpointOp = { put: CheckpointPut } | { writes: WritesPut };
 
 export type CheckpointBatch = CheckpointOp[];

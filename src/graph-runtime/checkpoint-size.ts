@@ -6,23 +6,23 @@ import {
   type WritesPut,
 } from "./checkpoint-port.ts";
 
-/** What is read as one has more bytes than that allows. */
+/** Thrown when a checkpoint, or its pending writes, exceeds MAX_CHECKPOINT_BYTES. */
 class CheckpointTooLargeError extends Error {
   override readonly name = "CheckpointTooLargeError";
 }
 
 type Sizes = {
   id: string;
-  /** The checkpoint without its channel values, and its metadata. */
+  /** Bytes of the checkpoint without its channel values, plus those of its metadata. */
   own: number;
   channels: Map<string, number>;
   writes: number;
 };
 
 /**
- * How large the checkpoints are that a graph goes on from. Most of a checkpoint is inherited, so that none of
- * what is put need be large for what is read to be. Once it has refused something it refuses all that follows,
- * which would build upon what is not stored.
+ * Tracks the sizes of the checkpoints that a graph continues from. Most of a checkpoint is inherited from its
+ * parent, so a checkpoint can become too large to read although every single put is small. After the first
+ * refusal all later puts are refused too, because they would build on something that is not stored.
  */
 export class CheckpointSizes {
   readonly #read = new Map<string, Sizes>();
@@ -38,7 +38,7 @@ export class CheckpointSizes {
     });
   }
 
-  /** Throws when the checkpoint could not be read again. */
+  /** Throws a CheckpointTooLargeError when the checkpoint would be too large to be read back. */
   notePut(put: CheckpointPut): void {
     const { ns, id, parent_id, checkpoint, metadata, channels, inherited } = put;
     const parent = this.#find(ns, parent_id);
@@ -56,7 +56,7 @@ export class CheckpointSizes {
     this.#put.set(ns, sizes);
   }
 
-  /** Throws when the checkpoint's writes could not be read again with these. */
+  /** Throws a CheckpointTooLargeError when these writes make the checkpoint's writes too large to be read back. */
   noteWrites({ ns, checkpoint_id, writes }: WritesPut): void {
     const sizes = this.#find(ns, checkpoint_id);
     if (sizes !== undefined) sizes.writes += bytesOf(writes.map(([, , value]) => value));

@@ -72,8 +72,9 @@ export type Project = {
 };
 
 /**
- * The class a project's bundle exports: its graphs behind one RPC interface. It holds no state of
- * its own; what a run needs and leaves passes through the ports it is handed.
+ * Returns the class that a project's bundle exports, which serves the project's graphs through one RPC
+ * interface. An instance holds no state of its own: what a run reads and writes passes through the ports that
+ * it is given.
  */
 export function defineGraphHost(project: Project): GraphHostClass {
   const registry = new GraphRegistry(project.graphs, waitUntil);
@@ -123,7 +124,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
       return [...ofGraphs, ...ofApp, ...ofIndex];
     }
 
-    /** Asks the project's own app, which the platform calls with whom it authenticated in the props. */
+    /** Calls the project's own app. The platform passes the authenticated user in the props. */
     override async fetch(request: Request): Promise<Response> {
       return withAgentServer(this.#agentServer(), () =>
         answerFromApp(loadApp, request, {
@@ -216,7 +217,10 @@ export function defineGraphHost(project: Project): GraphHostClass {
       });
     }
 
-    /** A deployed revision is handed its own; the graphs that the Worker was built with are beside it. */
+    /**
+     * Returns the agent server's fetcher. A deployed revision has it as a binding; for the graphs that the
+     * Worker was built with, the agent server is an entry point of the same Worker.
+     */
     #agentServer(): Pick<Fetcher, "fetch"> {
       const { workspaceId, deploymentId } = this.ctx.props;
       return (
@@ -244,7 +248,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
       if (graph !== undefined) return { ok: true, value: await use(graph) };
       return { ok: false, code: "graph_not_found", message: `Graph "${ref.graph_id}" not found` };
     } catch (error) {
-      // User code ran: whatever it threw is the project's failure, not the platform's.
+      // This was user code: anything it throws is a failure of the project, not of the platform.
       console.error({ event: "graph_failed", graph_id: ref.graph_id, error: String(error) });
       const message = messageOf(error);
       return { ok: false, code: "graph_failed", message };
@@ -253,7 +257,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
 }
 
 type HostEnv = {
-  /** What only a deployed revision has: its own agent server. */
+  /** The agent server's binding, which only deployed revisions have. */
   THREADWORKS_AGENT_SERVER?: Fetcher;
 };
 

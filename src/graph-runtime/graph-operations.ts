@@ -8,10 +8,13 @@ export type ProjectStore = { settings: StoreSettings; index: StoreIndex | null }
 
 export const PLAIN_STORE: ProjectStore = { settings: DEFAULT_STORE, index: null };
 
-/** What some versions of LangGraph's stores take, and others pass on. */
+/** Options that some versions of LangGraph's stores accept and others pass through unchanged. */
 type Lifetime = { ttl?: number | null; refreshTtl?: boolean | null };
 
-/** LangGraph's operations as those of the deployment's store: with vectors, where the project has an index. */
+/**
+ * Converts LangGraph's operations into operations of the deployment's store, and adds vectors when the
+ * project has an index.
+ */
 export async function toStoreOperations(
   operations: readonly (Operation & Lifetime)[],
   { settings, index }: ProjectStore,
@@ -70,7 +73,10 @@ function toStoreOperation(
   };
 }
 
-/** What LangGraph's own stores refuse: such an item could not be named in the API. */
+/**
+ * Throws an InvalidNamespaceError for the namespaces that LangGraph's own stores refuse: the API could not
+ * address such an item.
+ */
 function checkNamespace(namespace: string[]): void {
   if (namespace.length === 0) throw new InvalidNamespaceError("Namespace cannot be empty.");
   for (const label of namespace) {

@@ -7,22 +7,23 @@ import type { GraphProblem, GraphSchemas, RunConfig } from "./protocol.ts";
 // oxlint-disable-next-line typescript/no-explicit-any -- LangGraph's own types use any for "any graph"
 export type Graph = Pregel<any, any>;
 
-/** Evaluates a module of the project when it is first called, as an `import()` does. */
+/** Evaluates a module of the project on the first call, as `import()` does. */
 export type LoadModule = () => Promise<Record<string, unknown>>;
 
 export type GraphDefinition = {
   load: LoadModule;
   exportName: string;
   description?: string | undefined;
-  /** What the build found in the TypeScript types, by "graph" or "graph|subgraph". */
+  /** The schemas that the build derived from the TypeScript types, keyed by "graph" or "graph|subgraph". */
   schemas?: Record<string, Partial<GraphSchemas>> | undefined;
 };
 
 type GraphFactory = (config: RunConfig, runtime: ServerRuntime) => unknown;
 
 /**
- * Resolves the exports of a project to compiled graphs, once each unless they are factories. Each graph's
- * module is evaluated when the graph is first asked for, so that one that fails takes no other with it.
+ * Resolves the exports of a project to compiled graphs. Each is resolved once, unless it is a factory. Each
+ * graph's module is evaluated on the first request for that graph, so a module that fails affects no other
+ * graph.
  */
 export class GraphRegistry {
   readonly definitions: Record<string, GraphDefinition>;
@@ -30,8 +31,8 @@ export class GraphRegistry {
   readonly #resolved = new Map<string, Promise<Graph | GraphFactory>>();
 
   /**
-   * `keepAlive` is given each load while it goes on: the request that began it may end before it does,
-   * and others wait for the same module.
+   * `keepAlive` is called with the promise of each load in progress, because the request that started a load
+   * may end before it, while other requests wait for the same module.
    */
   constructor(
     definitions: Record<string, GraphDefinition>,
@@ -42,8 +43,9 @@ export class GraphRegistry {
   }
 
   /**
-   * Returns undefined for an unknown graph id. A factory is told by `runtime` what its graph is for, so that it
-   * connects to nothing where no run needs it. Throws what the project's factory throws.
+   * Returns undefined for an unknown graph id. `runtime` tells a factory what the graph is used for, so that
+   * the factory can avoid opening connections when the graph is not run. Throws what the project's factory
+   * throws.
    */
   async get(
     graphId: string,
@@ -56,7 +58,7 @@ export class GraphRegistry {
     return compile(await graph(config, runtime), graphId);
   }
 
-  /** The graphs that do not load, and those that are none by what their module exports. */
+  /** Returns a problem for each graph that does not load, or whose module's export is not a graph. */
   async check(): Promise<GraphProblem[]> {
     const checks = Object.keys(this.definitions).map(async (graph_id) => {
       try {
@@ -75,8 +77,8 @@ export class GraphRegistry {
     if (known !== undefined) return known;
     const resolving = this.#resolve(graphId);
     this.#resolved.set(graphId, resolving);
-    // The next request tries anew. A module that threw throws the same again until its isolate ends, but a
-    // factory or a promise may do better.
+    // Forgets a failure, so that the next request tries again. A module that threw throws the same error
+    // until its isolate ends, but a factory or a promise may succeed.
     const forget = (): void => void this.#resolved.delete(graphId);
     this.#keepAlive(resolving.then(() => {}, forget));
     return resolving;
@@ -104,7 +106,10 @@ function isFactory(value: unknown): value is GraphFactory {
   return typeof value === "function";
 }
 
-/** The wrapped graph comes first: what `createAgent` returns looks like a graph builder, too. */
+/**
+ * Checks for a graph and for a wrapped graph first, because the object that `createAgent` returns looks like
+ * a graph builder, too.
+ */
 function compile(value: unknown, graphId: string): Graph {
   if (isGraph(value)) return value;
   if (isWrapper(value)) return value.graph;
@@ -114,7 +119,8 @@ function compile(value: unknown, graphId: string): Graph {
   );
 }
 
-// Structural: a project may carry its own copy of LangGraph, whose classes differ from ours.
+// This checks the structure and not the class: a project may carry its own copy of LangGraph, whose classes
+// differ from ours.
 function isGraph(value: unknown): value is Graph {
   return typeof value === "object" && value !== null && Reflect.get(value, "lg_is_pregel") === true;
 }

@@ -10,9 +10,10 @@ import type { Graph } from "./graph-registry.ts";
 import type { GraphSchemas } from "./protocol.ts";
 
 /**
- * JSON Schemas of a graph. Each comes from the first source that knows it: StateSchema objects, zod
- * schemas registered with LangGraph, plain zod schemas, and what was read from the TypeScript
- * types (the only source for Annotation graphs). Null where none does.
+ * Returns the JSON Schemas of a graph. Each schema comes from the first source that has it, in this order:
+ * StateSchema objects, zod schemas registered with LangGraph, plain zod schemas, and `ofTypes`, the schemas
+ * derived from the TypeScript types (the only source for Annotation graphs). A schema that no source has is
+ * null.
  */
 export function graphSchemas(
   graph: Graph,
@@ -31,7 +32,7 @@ export function graphSchemas(
 
 type Definitions = { state: unknown; input: unknown; output: unknown; config: unknown };
 
-/** LangGraph marks an input that is "the state, all optional" with this symbol. */
+/** LangGraph uses this symbol for an input that is the state with all fields optional. */
 const PARTIAL_STATE = Symbol.for("langgraph.state.partial");
 
 function definitionsOf(graph: Graph): Definitions | null {
@@ -94,7 +95,7 @@ function fromPlainZod(graph: Graph): Partial<GraphSchemas> | null {
   };
 }
 
-/** LangChain has these from 0.3.58 on; without them the types are what is left to read. */
+/** LangChain has these functions from 0.3.58 on. Without them only the TypeScript types are left as a source. */
 const isZodSchemaV3 = coreTypes.isZodSchemaV3 as typeof coreTypes.isZodSchemaV3 | undefined;
 const isZodSchemaV4 = coreTypes.isZodSchemaV4 as typeof coreTypes.isZodSchemaV4 | undefined;
 
@@ -106,8 +107,8 @@ function zodToJsonSchema(schema: unknown): object | undefined {
 }
 
 /**
- * Returns undefined where a source throws, so that another one is asked: zod does for types without a JSON
- * form (functions, symbols), and LangGraph 1.3 for every graph with a StateSchema object.
+ * Returns undefined when a source throws, so that the next source is tried. Zod throws for types without a
+ * JSON form (functions, symbols), and LangGraph 1.3 throws for every graph with a StateSchema object.
  */
 function derived<Schema>(derive: () => Schema): Schema | undefined {
   try {

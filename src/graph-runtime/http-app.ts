@@ -4,10 +4,10 @@ import { NO_ROUTE_HEADER } from "./http-info.ts";
 import { loadOnce } from "./load-once.ts";
 import type { GraphProblem } from "./protocol.ts";
 
-/** What a build makes of `http.app` in a project's `langgraph.json`. */
+/** The build's form of `http.app` in a project's `langgraph.json`. */
 export type HttpAppDefinition = { load: LoadModule; exportName: string };
 
-/** What an app gets beside the request: variables, and a way to go on after the answer. */
+/** What an app receives besides the request: its variables, and a way to keep working after the response. */
 export type HttpAppContext = {
   env: Record<string, string>;
   waitUntil: (work: Promise<unknown>) => void;
@@ -20,8 +20,9 @@ export type HttpApp = (
 ) => Promise<Response>;
 
 /**
- * Gives the app of a project, whose module is evaluated when it is first asked for; null for a project
- * that has none. Rejects when the export is no app, or its module fails.
+ * Returns a function that loads the project's app and returns it, or null when the project has none. The
+ * app's module is evaluated on the first call. The returned promise rejects when the export is not an app, or
+ * when its module throws.
  */
 export function appLoader(
   definition: HttpAppDefinition | undefined,
@@ -35,8 +36,8 @@ export function appLoader(
 }
 
 /**
- * What the app answers. What it throws, or its module, is told in the log and is an answer without a word of
- * it: the project's failure is none of the platform's.
+ * Returns the app's response. When the app or its module throws, the error is logged and the response is a
+ * 500 without details, since the failure is the project's and not the platform's.
  */
 export async function answerFromApp(
   loadApp: () => Promise<HttpApp | null>,
@@ -54,14 +55,20 @@ export async function answerFromApp(
   }
 }
 
-/** Why an app does not load, among the problems of graphs: `http.app` stands in the place of a graph's id. */
+/**
+ * Converts the error of an app that does not load into a problem in the form of graphs' problems; `http.app`
+ * stands in place of a graph id.
+ */
 export function toProblem(error: unknown): GraphProblem[] {
   const { message, stack } = error instanceof Error ? error : { message: String(error) };
   const text = message.startsWith(`"http.app"`) ? message : `"http.app" does not load: ${message}`;
   return [{ graph_id: "http.app", message: text, stack }];
 }
 
-/** The variables that an app finds in its `env`: a deployment's own, else those of the project. */
+/**
+ * The variables that an app finds in its `env`: the deployment's variables, or those of PROJECT_ENV outside a
+ * deployment.
+ */
 export function variablesOf(env: object): Record<string, string> {
   const { PROJECT_ENV, THREADWORKS_AGENT_SERVER } = env as Record<string, unknown>;
   const text = typeof PROJECT_ENV === "string" && PROJECT_ENV !== "" ? PROJECT_ENV : "{}";
@@ -73,21 +80,21 @@ export function variablesOf(env: object): Record<string, string> {
   );
 }
 
-/** What of Hono's class is used here: a project brings its own copy of it. */
+/** The part of Hono's class that is used here. A project brings its own copy of Hono. */
 type HonoApp = {
   fetch: AppFetch;
   router: { match: (method: string, path: string) => MatchedRoutes };
   notFound: (handler: () => Response) => unknown;
 };
 
-/** Handlers with their parameters, and what a router adds to them. */
+/** Handlers with their parameters, followed by what the router returns besides them. */
 type MatchedRoutes = [handlers: unknown[], ...rest: unknown[]];
 
 type HonoContext = { req: { raw: Request }; set: (name: string, value: unknown) => void };
 
 type AppFetch = (request: Request, env: object, context: object) => unknown;
 
-/** Throws a sentence for what is no app. */
+/** Throws when the export is neither a Hono app nor an object with a function `fetch`. */
 export function toHttpApp(exported: unknown): HttpApp {
   if (isHono(exported)) return honoApp(exported);
   if (hasFetch(exported)) {
@@ -97,9 +104,10 @@ export function toHttpApp(exported: unknown): HttpApp {
 }
 
 /**
- * The app as the reference server mounts it: its routes and its handling of errors are its own, handlers find
- * the user as `auth`, and what it has no route for is told by a header. The user is set by a middleware that
- * the router gives first, because one that is added to an app comes after all that it has.
+ * Mounts the app as the reference server does: the app handles its own routes and errors, its handlers find
+ * the user as `auth`, and a response for an unknown route carries a header. The user is set by a middleware
+ * that the wrapped router returns first, because a middleware added to the app itself would run after all
+ * existing ones.
  */
 function honoApp(app: HonoApp): HttpApp {
   const principals = new WeakMap<Request, Principal>();
@@ -133,7 +141,7 @@ async function ask(
   const context = { waitUntil, passThroughOnException: () => {}, props: {} };
   const answer = await app.fetch(request, env, context);
   if (answer instanceof Response) return answer;
-  throw new Error('"http.app" answered with something that is no Response');
+  throw new Error('"http.app" returned a value that is not a Response');
 }
 
 function isHono(value: unknown): value is HonoApp {

@@ -1,12 +1,15 @@
-/** What a project's `langgraph.json` says under `http` and `ui`, as a graph host tells it. */
+/** The settings under `http` and `ui` in a project's `langgraph.json`, as a graph host describes them. */
 
-/** Names of headers, in which `*` stands for any characters. What is excluded is so whatever includes it. */
+/**
+ * Patterns of header names, in which `*` stands for any characters. A name that is excluded stays excluded,
+ * even if `includes` matches it.
+ */
 export type HeaderChoice = { includes: string[]; excludes: string[] };
 
 export type CorsInfo = {
-  /** Null: every origin. */
+  /** Null allows every origin. */
   allow_origins: string[] | null;
-  /** Whether the host is to be asked by `allowsOrigin`, because the project has a pattern of origins. */
+  /** Whether the project has a pattern of origins, in which case the host is asked with `allowsOrigin`. */
   has_origin_pattern: boolean;
   allow_methods: string[] | null;
   allow_headers: string[] | null;
@@ -30,19 +33,19 @@ export const DISABLEABLE = [
 export type Disableable = (typeof DISABLEABLE)[number];
 
 export type HttpInfo = {
-  /** The project has an app of its own, which the host's `fetch` asks. */
+  /** Whether the project has an app of its own, which the host's `fetch` calls. */
   app: boolean;
-  /** Whether only those reach the app who may use the agent server. */
+  /** Whether requests to the app need the same authentication as requests to the agent server. */
   app_auth: boolean;
   disabled: Disableable[];
-  /** The paths are served below it, too: "/base". */
+  /** A prefix such as "/base", under which all paths are served as well. */
   mount_prefix: string | null;
-  /** Which request headers a run finds in its `configurable`. */
+  /** The request headers that are copied into a run's `configurable`. */
   configurable_headers: HeaderChoice | null;
-  /** Which request headers the log tells. */
+  /** The request headers that are logged. */
   logging_headers: HeaderChoice | null;
   cors: CorsInfo | null;
 };
 
-/** By this header of an answer the app says that it has no such route. */
+/** A response header by which the app reports that it has no route for the request. */
 export const NO_ROUTE_HEADER = "x-threadworks-no-route";

@@ -1,6 +1,7 @@
 /**
- * Loads something of a project when it is first asked for, and again after a failure. `keepAlive` is given
- * the load while it goes on: the request that began it may end before it does, and others wait for it.
+ * Returns a function that loads something of a project on its first call, and again after a failure.
+ * `keepAlive` is called with the promise of the load in progress, because the request that started it may end
+ * before it, while other requests wait for the same load.
  */
 export function loadOnce<T>(
   load: () => Promise<T>,

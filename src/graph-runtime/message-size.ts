@@ -1,15 +1,18 @@
-/** What one call over RPC may carry, with room for what surrounds it; the platform's limit is 32 MiB. */
+/** Maximum bytes of one RPC call, with room for what surrounds them; the platform's limit is 32 MiB. */
 export const MAX_MESSAGE_BYTES = 24 * 1024 * 1024;
 
-/** What all values of a state may have together; a run's last message has up to a mebibyte of events beside them. */
+/** Maximum bytes of all values of a state together. A run's last message also carries up to 1 MiB of events. */
 export const MAX_VALUES_BYTES = 30 * 1024 * 1024;
 
-/** One value that a graph produced is larger than can be stored. */
+/** Thrown for a single value of a graph that is too large to be stored. */
 class ValueTooLargeError extends Error {
   override readonly name = "ValueTooLargeError";
 }
 
-/** The bytes that a text takes in a message: two for each character when one of them is beyond Latin-1. */
+/**
+ * Returns the bytes that a text takes in a message: two for each UTF-16 code unit when any of them is outside
+ * Latin-1, else one.
+ */
 export function messageBytes(text: string): number {
   return /[\u0100-\uffff]/.test(text) ? 2 * text.length : text.length;
 }

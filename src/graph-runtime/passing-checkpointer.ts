@@ -6,8 +6,9 @@ import {
 } from "@langchain/langgraph-checkpoint";
 
 /**
- * The checkpointer of a run that leaves nothing behind. Graphs need one to interrupt, to run subgraphs and
- * to retry. Nobody reads a checkpoint again that a newer one does not build upon, so only those are held.
+ * The checkpointer of a run that leaves nothing behind. Graphs need one to interrupt, to run subgraphs and to
+ * retry. Only the newest checkpoint of each namespace is kept, because older ones are never read again,
+ * unless the newest builds on them.
  */
 export class PassingCheckpointer extends MemorySaver {
   override async put(
@@ -16,7 +17,7 @@ export class PassingCheckpointer extends MemorySaver {
     metadata: CheckpointMetadata,
   ): Promise<RunnableConfig> {
     const stored = await super.put(config, checkpoint, metadata);
-    // Channels of this kind are put together from the writes since their last snapshot.
+    // Delta channels are reconstructed from all writes since their last snapshot, so older checkpoints are kept.
     if (metadata.counters_since_delta_snapshot !== undefined) return stored;
     const { thread_id, checkpoint_ns = "" } = config.configurable ?? {};
     const ofNamespace = this.storage[thread_id]?.[checkpoint_ns] ?? {};

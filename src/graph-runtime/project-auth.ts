@@ -13,27 +13,31 @@ import type {
   AuthRefusal,
 } from "./protocol.ts";
 
-/** What a build makes of `auth` in a project's `langgraph.json`. */
+/** The build's form of `auth` in a project's `langgraph.json`. */
 export type AuthDefinition = Pick<AuthInfo, "studio" | "cache"> & {
   load: LoadModule;
-  /** What `auth.path` names: an `Auth` object, if the project is right. */
+  /** The export that `auth.path` names; it has to be an `Auth` object. */
   exportName: string;
 };
 
-/** How long a handler may take, because the caller waits for it. */
+/** Time limit of a handler, because a request waits for it. */
 const HANDLER_LIMIT_MS = 10_000;
 
-/** How long a user's JSON may be: it is stored with each of the user's runs. */
+/** Maximum characters of a user's JSON, because it is stored with each of the user's runs. */
 const MAX_USER_CHARS = 64 * 1024;
 
-/** The handler did what no handler may; `message` is for the log, never for a client. */
+/**
+ * Thrown for a result that handlers must not return, or a time-out. The message is only logged and never sent
+ * to a client.
+ */
 class HandlerError extends Error {
   override readonly name = "HandlerError";
 }
 
 /**
- * Gives the authentication of a project, whose module is evaluated when it is first asked for; null for
- * a project that has none. Rejects when the export is no `Auth` object, or its module fails.
+ * Returns a function that loads the project's authentication and returns it, or null when the project has
+ * none. Its module is evaluated on the first call. The returned promise rejects when the export is not an
+ * `Auth` object, or when its module throws.
  */
 export function authLoader(
   definition: AuthDefinition | undefined,
@@ -47,13 +51,13 @@ export function authLoader(
   }, keepAlive);
 }
 
-/** The handlers of a project's `Auth` object, with what they throw and return made plain data. */
+/** The handlers of a project's `Auth` object. What they throw and return is converted into plain data. */
 export class ProjectAuth {
   readonly info: AuthInfo;
   readonly #authenticate: (request: Request) => unknown;
   readonly #handlers: ReadonlyMap<string, (context: object) => unknown>;
 
-  /** Throws when the export is no `Auth` object, or has no way to authenticate. */
+  /** Throws when the export is not an `Auth` object, or has no authenticate handler. */
   constructor(handlers: unknown, { studio, cache }: Pick<AuthInfo, "studio" | "cache">) {
     if (!isAuth(handlers)) {
       throw new Error('"auth.path" must name an Auth object of @langchain/langgraph-sdk/auth');
@@ -66,7 +70,7 @@ export class ProjectAuth {
     this.#handlers = new Map(
       Object.entries(callbacks).map(([event, handler]) => [
         event,
-        // A handler's parameter type is narrowed to its events, which only it knows.
+        // The parameter type of a handler is narrowed to its events, which are not known here.
         handler as (context: object) => unknown,
       ]),
     );
@@ -84,7 +88,7 @@ export class ProjectAuth {
     });
   }
 
-  /** Decides by the most specific handler for the event; without one it is allowed. */
+  /** Calls the most specific handler for the event, and allows the event when there is none. */
   async authorize(request: AuthorizationRequest): Promise<AuthorizationResult> {
     const { resource, action, value, user, permissions } = request;
     const event = `${resource}:${action}`;
@@ -107,7 +111,10 @@ export class ProjectAuth {
   }
 }
 
-/** An HTTPException is an answer. Anything else that is thrown is a failure, logged and not told. */
+/**
+ * Converts an HTTPException into the refusal that it describes. Any other error is logged and answered with a
+ * 500 without details.
+ */
 async function guarded<T>(
   handler: string,
   defaultDetail: string,
@@ -126,14 +133,17 @@ async function guarded<T>(
   }
 }
 
-/** What a handler returns, in time. */
+/** Awaits a handler's result. Throws a HandlerError after HANDLER_LIMIT_MS. */
 function resultOf(returned: unknown): Promise<unknown> {
   return withTimeout(HANDLER_LIMIT_MS, returned, () => {
     throw new HandlerError(`No result after ${HANDLER_LIMIT_MS} ms`);
   });
 }
 
-/** A string is an identity; an object has one, and whatever else the project wants to know. */
+/**
+ * Converts the result of `authenticate`: either a string, which is the identity, or an object with an
+ * identity and any further members.
+ */
 function toPrincipal(returned: unknown): Principal {
   const given = typeof returned === "string" ? { identity: returned } : plainCopy(returned);
   if (JSON.stringify(given ?? null).length > MAX_USER_CHARS) {
@@ -166,7 +176,10 @@ function toFilter(returned: unknown): Record<string, unknown> | null {
   return returned;
 }
 
-/** Symbols do not cross to the platform, where a filter that had nothing else would allow everything. */
+/**
+ * Throws for a symbol as a key. Symbols are lost on the way to the platform, where a filter with no other
+ * keys would allow everything.
+ */
 function requireTextKeys(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   if (Object.getOwnPropertySymbols(value).length > 0) {
@@ -175,17 +188,18 @@ function requireTextKeys(value: unknown): void {
   for (const inner of Object.values(value)) requireTextKeys(inner);
 }
 
-/** What an event of the store is about, as its handler left it. */
+/** The namespace, key and value of a store event, as its handler left them. */
 function itemOf({ namespace, key, value }: Record<string, unknown>): unknown {
   return plainCopy({ namespace, key, value });
 }
 
-/** Returns the value as JSON has it: what crosses to the platform has no classes and no functions. */
+/** Returns a copy of the value by way of JSON, because classes and functions cannot be sent to the platform. */
 function plainCopy(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
 }
 
-// A project that mixes module formats has two copies of the SDK: by what they are, not by class alone.
+// These check the structure as well as the class, because a project that mixes module formats has two copies
+// of the SDK.
 
 function isAuth(value: unknown): value is Auth {
   return typeof value === "object" && value !== null && "~handlerCache" in value;

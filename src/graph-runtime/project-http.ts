@@ -1,14 +1,14 @@
 import type { HttpInfo } from "./http-info.ts";
 import type { HttpAppDefinition } from "./http-app.ts";
 
-/** What a build makes of `http` in a project's `langgraph.json`. */
+/** The build's form of `http` in a project's `langgraph.json`. */
 export type HttpDefinition = Omit<HttpInfo, "app"> & {
   app?: HttpAppDefinition;
-  /** A regular expression that the whole of an origin has to match. */
+  /** A regular expression that must match an origin as a whole. */
   originPattern?: string;
 };
 
-/** Files by their names, by the names that `ui` in `langgraph.json` has. */
+/** File contents, keyed by the name of the interface under `ui` in `langgraph.json` and then by file name. */
 export type UiFiles = Record<string, Record<string, string>>;
 
 export function httpInfo(definition: HttpDefinition | undefined): HttpInfo | null {
@@ -17,7 +17,10 @@ export function httpInfo(definition: HttpDefinition | undefined): HttpInfo | nul
   return { ...info, app: app !== undefined };
 }
 
-/** Asked here and not on the platform: an expression can be made to take for ever. */
+/**
+ * Returns whether the project's pattern matches the origin. This is evaluated in the graph host and not on
+ * the platform, because a regular expression can be made to run for ever.
+ */
 export function matchesOrigin(definition: HttpDefinition | undefined, origin: string): boolean {
   const pattern = definition?.originPattern;
   return pattern !== undefined && new RegExp(`^(?:${pattern})$`).test(origin);

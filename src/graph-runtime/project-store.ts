@@ -5,7 +5,7 @@ import type { ItemVector } from "./store-operations.ts";
 import { DEFAULT_STORE, type StoreSettings } from "./store-settings.ts";
 import { messageOf } from "../lib/error-text.ts";
 
-/** What a build makes of `store` in a project's `langgraph.json`. */
+/** The build's form of `store` in a project's `langgraph.json`. */
 export type StoreDefinition = { ttl: StoreSettings["ttl"]; index?: StoreIndexDefinition };
 
 export function projectStore(
@@ -19,10 +19,10 @@ export function projectStore(
   return { settings: { ttl, index: { dims, fields } }, index: new StoreIndex(index, keepAlive) };
 }
 
-/** How a problem names what is not a graph. */
+/** Stands in place of a graph id in problems of the index. */
 const EMBED = "store.index.embed";
 
-/** Why the project's index cannot be used, beside the graphs that cannot. */
+/** Returns the reason why the project's index cannot be used, in the form of graphs' problems. */
 export async function indexProblems({ index }: ProjectStore): Promise<GraphProblem[]> {
   try {
     await index?.load();
@@ -35,7 +35,7 @@ export async function indexProblems({ index }: ProjectStore): Promise<GraphProbl
   }
 }
 
-/** The vectors of what a request of the API puts, or searches for. */
+/** Returns the vectors for an item or for a query that the API received. */
 export async function embedRequest(
   { index }: ProjectStore,
   request: EmbedRequest,
@@ -49,7 +49,7 @@ export async function embedRequest(
     const [vectors = []] = await index.embedItems([request]);
     return { ok: true, value: vectors };
   } catch (error) {
-    // User code ran: whatever it threw is the project's failure, not the platform's.
+    // This was user code: anything it throws is a failure of the project, not of the platform.
     console.error({ event: "embedding_failed", error: String(error) });
     const message = messageOf(error);
     return { ok: false, code: "embedding_failed", message };

@@ -1,7 +1,7 @@
 /**
- * What crosses the RPC boundary between a ThreadObject (durable, trusted) and a GraphHost (the
- * isolate that runs user graphs). Plain structured-clone data only, so that neither side depends on
- * the classes of the other and a graph host can be a separately loaded Worker.
+ * The data that crosses the RPC boundary between a ThreadObject (durable, trusted) and a GraphHost (the
+ * isolate that runs user graphs). It is plain structured-clone data only, so that neither side depends on the
+ * classes of the other and a graph host can be a separately loaded Worker.
  */
 
 import type {
@@ -20,28 +20,34 @@ import type { Scope } from "../lib/scope.ts";
 
 export type RunEvent = { event: string; data: string };
 
-/** One group commit: what a run produced since the one before. Written in one transaction. */
+/** One group commit: everything that a run produced since the previous commit, written in one transaction. */
 export type RunBatch = { checkpoints: CheckpointBatch; events: RunEvent[] };
 
-/** `follow`: somebody reads the stream now, so events should be committed without delay. */
-/** `rest_ms`: from the beginning of this commit to that of the next, unless that carries what somebody waits for. */
+/** `follow`: a client is reading the stream, so events should be committed without delay. */
+/**
+ * `rest_ms`: minimum milliseconds between the start of this commit and that of the next, unless the run
+ * waits for the next one.
+ */
 export type CommitAck =
   | { ok: true; follow: boolean; rest_ms?: number }
   | { ok: false; code: "superseded" };
 
-/** JSON text of `{"post": [...], "patch": [...]}`: runs of a trace as the tracing API takes them. */
+/** JSON text of `{"post": [...], "patch": [...]}`: runs of a trace in the form that the tracing API accepts. */
 export type TraceBatch = { json: string; operations: number };
 
 /** The capability over exactly one attempt of one run. */
 export interface RunPort extends CheckpointPort {
   commit(batch: RunBatch): Promise<CommitAck>;
-  /** Resolves when the batch is recorded or given up: what is held back until then is bounded. */
+  /**
+   * Resolves when the batch is recorded or given up. The caller holds later operations back until then,
+   * within bounds.
+   */
   trace(batch: TraceBatch): Promise<void>;
   /** Resolves when the run is to be cancelled; never otherwise. */
   cancelled(): Promise<void>;
   /**
    * Performs operations of the store in their order, as many as one turn has time for, and at least a part of
-   * the first. Rejects when there are more than MAX_STORE_OPERATIONS, and when one is not valid.
+   * the first. Rejects when there are more than MAX_STORE_OPERATIONS, or when one of them is not valid.
    */
   storeTurn(operations: StoreOperation[]): Promise<StoreTurn>;
 }
@@ -51,7 +57,7 @@ export type RunConfig = {
   recursion_limit?: number;
   run_name?: string;
   max_concurrency?: number;
-  /** Milliseconds, after which the run fails. */
+  /** Milliseconds after which the run fails. */
   timeout?: number;
   configurable: Record<string, unknown>;
   metadata: Record<string, unknown>;
@@ -65,7 +71,7 @@ export type CheckpointRef = {
 
 /** How a run is traced. */
 export type TraceSpec = {
-  /** When the first attempt of the run began, epoch milliseconds. */
+  /** Start of the run's first attempt, in milliseconds since the epoch. */
   started_at: number;
   /** Added to the metadata of every run of the trace. */
   metadata: Record<string, string>;
@@ -84,9 +90,9 @@ export type RunSpec = {
   thread_id: string;
   graph_id: string;
   attempt: number;
-  /** This attempt continues checkpoints that an earlier attempt of the same run left. */
+  /** Whether this attempt continues from checkpoints that an earlier attempt of the same run left. */
   resuming: boolean;
-  /** Its checkpoints are not stored: a stateless run whose thread is deleted at its end. */
+  /** Whether checkpoints are not stored, as for a stateless run whose thread is deleted at the end. */
   temporary: boolean;
   input: unknown;
   command: CommandSpec | null;
@@ -99,13 +105,13 @@ export type RunSpec = {
   interrupt_after: "*" | string[] | null;
   durability: "sync" | "async" | "exit";
   follow: boolean;
-  /** The thread's namespaces that hold checkpoints, so that a fresh subgraph costs no look-up. */
+  /** The thread's namespaces that hold checkpoints, so that a new subgraph needs no look-up. */
   namespaces: string[];
-  /** The checkpoint the run starts from, when the ThreadObject could tell: saves a round trip. */
+  /** The checkpoint that the run starts from, when the ThreadObject knows it; this saves a round trip. */
   start: StoredCheckpoint | null;
   /** Null when the run leaves no trace. */
   trace: TraceSpec | null;
-  /** Whom the project's own authentication found to have asked for the run. */
+  /** The user for whom the run was requested, as the project's own authentication identified them. */
   principal: Principal | null;
 };
 
@@ -124,14 +130,20 @@ export const STREAM_MODES = [
 
 export type StreamMode = (typeof STREAM_MODES)[number];
 
-/** Which checkpoint each `values` event is of, right before it. Asked for by the platform only. */
+/**
+ * A stream mode that sends a pointer to its checkpoint right before each `values` event. Only the platform
+ * requests it.
+ */
 export const CHECKPOINT_POINTERS = "checkpoint-pointers";
 
 export type RunStreamMode = StreamMode | typeof CHECKPOINT_POINTERS;
 
 export type WireInterrupt = { id?: string; value: unknown };
 
-/** What a thread shows of its latest checkpoint. `values` is JSON text, ready for the wire. */
+/**
+ * The part of a thread's latest checkpoint that the thread's record shows. `values` is JSON text, ready for
+ * the wire.
+ */
 export type ThreadSnapshot = {
   values: string | null;
   next: string[];
@@ -140,16 +152,19 @@ export type ThreadSnapshot = {
 
 export type RunError = { error: string; message: string };
 
-/** `tail` is the last batch, so that the end of a run is one commit with what precedes it. */
+/**
+ * The outcome of an attempt. `tail` is the last batch, so that the run's end and the output before it are one
+ * commit.
+ */
 export type RunOutcome = {
   tail: RunBatch;
   /** The final `values` event (with `__interrupt__` when interrupted), JSON text. */
   result: string | null;
-  /** "result": the result is the state and nothing is next. Null: it could not be read. */
+  /** "result" when the result is the state and there are no next nodes; null when the state could not be read. */
   snapshot: ThreadSnapshot | "result" | null;
 } & ({ status: "success" | "interrupted" } | { status: "error"; error: RunError });
 
-/** Every GraphHost method that can fail on the caller's account answers with this union. */
+/** The result of every GraphHost method that can fail because of the caller's input or the project's code. */
 export type HostResult<T> =
   | { ok: true; value: T }
   | { ok: false; code: HostErrorCode; message: string };
@@ -159,9 +174,9 @@ export type HostErrorCode =
   | "invalid_update"
   | "graph_failed"
   | "node_not_found"
-  /** The project's index gave no vectors. */
+  /** The project's index returned no vectors. */
   | "embedding_failed"
-  /** What the platform answers in place of a host that does not. */
+  /** The platform's own answer in place of a host that does not answer in time. */
   | "graph_late";
 
 export type GraphInfo = { graph_id: string; description: string | null };
@@ -173,14 +188,14 @@ export type GraphSchemas = {
   config: unknown;
 };
 
-/** Which graph, built with which configuration (a factory graph may differ by it). */
+/** Identifies a graph and the configuration it is built with, on which the graph of a factory may depend. */
 export type GraphRef = { graph_id: string; config: RunConfig };
 
 export type StateRequest = GraphRef & {
   thread_id: string;
   checkpoint: CheckpointRef | null;
   subgraphs: boolean;
-  /** A run of the thread is at work. Hosts of earlier builds do not look at it. */
+  /** Whether a run of the thread is in progress. Hosts of earlier builds ignore this. */
   in_flight?: boolean;
 };
 
@@ -212,10 +227,10 @@ export type WireCheckpoint = {
   checkpoint_map: Record<string, string> | null;
 };
 
-/** What a project's `Auth` object decides; `events` are the keys that handlers are registered for. */
+/** Describes a project's `Auth` object; `events` are the keys that handlers are registered for. */
 export type AuthInfo = {
   events: string[];
-  /** Whether a key of the workspace makes a Studio user. */
+  /** Whether a request with a key of the workspace counts as a Studio user. */
   studio: boolean;
   cache: { headers: string[]; ttl_ms: number; max_size: number } | null;
 };
@@ -234,7 +249,7 @@ export type AuthorizationRequest = Principal & {
   value: Record<string, unknown>;
 };
 
-/** What the client is to be answered. */
+/** The response that the client is to receive. */
 export type AuthRefusal = {
   ok: false;
   status: number;
@@ -245,8 +260,9 @@ export type AuthRefusal = {
 export type AuthenticationResult = { ok: true; principal: Principal } | AuthRefusal;
 
 /**
- * `filter` as the handler returned it, null for none; `metadata` is what it left in `value`, and `item` what it
- * left of its namespace, key and value there when the resource is the store. Hosts of earlier builds tell no `item`.
+ * The decision of a handler. `filter` is what it returned, null for none. `metadata` is `value.metadata` as
+ * the handler left it, and `item`, for the resource "store", has the namespace, key and value as it left
+ * them. Hosts of earlier builds send no `item`.
  */
 export type AuthorizationResult =
   | { ok: true; filter: Record<string, unknown> | null; metadata: unknown; item?: unknown }
@@ -260,17 +276,17 @@ export type EmbedRequest =
 export type GraphProblem = {
   graph_id: string;
   message: string;
-  /** Where that comes from, in terms of the bundled modules. */
+  /** The stack trace, in terms of the bundled modules. */
   stack?: string | undefined;
 };
 
-/** A GraphHost's props say whose request it serves; those of its `fetch` also who asks. */
+/** The props of a GraphHost: the scope that it serves and, for its `fetch`, the user who sent the request. */
 export type HostProps = Scope & { principal?: Principal | null };
 
-/** What becomes of the project's threads when so many minutes are over, unless they say otherwise. */
+/** What happens to the project's threads after this many minutes, unless a thread has a setting of its own. */
 export type ProjectTtl = { strategy: "delete" | "keep_latest"; minutes: number };
 
-/** The config and the context of a graph's default assistant, as the project's environment has them. */
+/** The config and the context of a graph's default assistant, from the project's environment. */
 export type AssistantDefaults = { config: Record<string, unknown>; context: unknown };
 
 /** The methods of a GraphHost, as a ThreadObject or a route sees them. */
@@ -280,26 +296,29 @@ export interface GraphHostApi {
     langgraph_version: string;
     /** Null when the project leaves authentication to the platform. */
     auth: AuthInfo | null;
-    /** Null, or missing in hosts of earlier builds, when the project says nothing of it. */
+    /** Null, or missing in hosts of earlier builds, when the project has no such settings. */
     http?: HttpInfo | null;
-    /** The files of each user interface, by the names that the project gave them. */
+    /** The file names of each user interface, keyed by the name that the project gave it. */
     ui?: Record<string, string[]>;
-    /** Hosts of earlier builds do not have it. */
+    /** Missing in hosts of earlier builds. */
     webhooks?: WebhookRules | undefined;
-    /** That of threads without one of their own; hosts of earlier builds have none. */
+    /** Applies to threads without a setting of their own; missing in hosts of earlier builds. */
     thread_ttl?: ProjectTtl | null | undefined;
-    /** What default assistants are made of, by graph; hosts of earlier builds tell none. */
+    /** The defaults of default assistants, keyed by graph id; missing in hosts of earlier builds. */
     assistants?: Record<string, AssistantDefaults> | null | undefined;
     store: StoreSettings;
   }>;
-  /** Looks at every export that the project names, without calling a factory. */
+  /** Checks every export that the project names, without calling factories. */
   check(): Promise<GraphProblem[]>;
   authenticate(request: AuthenticationRequest): Promise<AuthenticationResult>;
   authorize(request: AuthorizationRequest): Promise<AuthorizationResult>;
-  /** What is sent with each webhook, by the project's `langgraph.json`; only of hosts whose rules say that there are. */
+  /**
+   * Returns the headers sent with each webhook, from the project's `langgraph.json`. Only called on hosts
+   * whose rules say that there are headers.
+   */
   webhookHeaders(): Promise<Record<string, string>>;
   run(spec: RunSpec, port: RunPort): Promise<RunOutcome>;
-  /** Vectors by the project's index: only for a project that describes one. A query has one vector. */
+  /** Returns vectors computed by the project's index; a query has one. Throws when the project has no index. */
   embed(request: EmbedRequest): Promise<HostResult<ItemVector[]>>;
   /** JSON text of a ThreadState. */
   getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>>;
@@ -314,8 +333,8 @@ export interface GraphHostApi {
   subgraphs(
     ref: GraphRef & { namespace: string | null; recurse: boolean },
   ): Promise<HostResult<Record<string, GraphSchemas>>>;
-  /** Whether the project's pattern of origins allows this one to browsers. */
+  /** Returns whether the project's pattern of origins allows browsers to use the API from this origin. */
   allowsOrigin(origin: string): Promise<boolean>;
-  /** The text of a file of a user interface; null when there is none. */
+  /** Returns the text of a file of a user interface; null when there is no such file. */
   uiFile(request: { name: string; file: string }): Promise<string | null>;
 }

@@ -2,7 +2,7 @@ import { type CommandParams, END, Send } from "@langchain/langgraph";
 import type { Graph } from "./graph-registry.ts";
 import type { CommandSpec, SendSpec } from "./protocol.ts";
 
-/** The API's `command` object as the arguments of LangGraph's Command; absent keys stay absent. */
+/** Converts the API's `command` object into the arguments of LangGraph's Command; absent keys stay absent. */
 export function toCommand(spec: CommandSpec): CommandParams {
   const { goto, update, resume } = spec;
   return {
@@ -14,7 +14,7 @@ export function toCommand(spec: CommandSpec): CommandParams {
   };
 }
 
-/** LangGraph ignores a goto to nowhere; whoever asked for it should hear. */
+/** Throws for a `goto` that names no node of the graph. LangGraph would ignore it silently. */
 export function checkGoto(spec: CommandSpec, graph: Graph): void {
   const { goto } = spec;
   if (goto === undefined || goto === null) return;

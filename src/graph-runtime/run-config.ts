@@ -3,13 +3,19 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import type { RunConfig, RunSpec } from "./protocol.ts";
 import type { Principal } from "../lib/principal.ts";
 
-/** How LangGraph takes a checkpointer for one call, without changing the shared graph. */
+/**
+ * The `configurable` key by which LangGraph accepts a checkpointer for one call, without changing the shared
+ * graph.
+ */
 const CHECKPOINTER_KEY = "__pregel_checkpointer";
 
-/** These say where a run reads and writes, not what it is about, and stay out of checkpoint metadata. */
+/** These keys say which checkpoint a run reads and writes. They are left out of checkpoint metadata. */
 const LOCATION_KEYS = new Set(["checkpoint_id", "checkpoint_ns", "checkpoint_map", "thread_ts"]);
 
-/** The config a graph is invoked with. Absent keys stay absent: an undefined one would wipe the graph's own default. */
+/**
+ * The config a graph is invoked with. Absent keys stay absent: an undefined one would wipe the graph's own
+ * default.
+ */
 export function runnableConfig(spec: RunSpec, checkpointer: BaseCheckpointSaver): RunnableConfig {
   const { tags, recursion_limit, run_name, max_concurrency, configurable, metadata } = spec.config;
   return {
@@ -28,13 +34,13 @@ export function runnableConfig(spec: RunSpec, checkpointer: BaseCheckpointSaver)
   };
 }
 
-/** The config as a factory of graphs sees it. */
+/** The config that is passed to a factory of graphs. */
 export function factoryConfig(spec: RunSpec): RunConfig {
   const configurable = { ...spec.config.configurable, ...userKeys(spec.principal) };
   return { ...spec.config, configurable };
 }
 
-/** What every checkpoint of the run says about its origin; history can be filtered by it. */
+/** The metadata about its origin that every checkpoint of the run carries; history can be filtered by it. */
 export function checkpointMetadata(spec: RunSpec): Record<string, unknown> {
   const configurable = Object.entries(spec.config.configurable).filter(
     ([key]) => !key.startsWith("__") && !LOCATION_KEYS.has(key) && !isUserKey(key),
@@ -57,8 +63,8 @@ function checkpointLocation(spec: RunSpec): Record<string, unknown> {
 }
 
 /**
- * Under which keys of `configurable` a graph finds whom it works for. Only there: not in the stored
- * config, which clients are shown, not in checkpoints, not in events.
+ * The keys of `configurable` in which a graph finds its user. They exist only there: not in the stored
+ * config, which clients are shown, not in checkpoints, and not in events.
  */
 function userKeys(principal: Principal | null): Record<string, unknown> {
   if (principal === null) return {};

@@ -30,23 +30,23 @@ import { ThreadStore } from "./thread-store.ts";
 import { withStops } from "./untold-stops.ts";
 import { toWireJson } from "./wire-json.ts";
 
-/** Whose graphs run, and how these use the store. */
+/** The registry of the graphs that can run, and the settings by which they use the store. */
 export type RunProject = { registry: GraphRegistry; store: ProjectStore };
 
-/** Why a run's signal is aborted; never shown to a client. */
+/** The reason with which a cancelled run's signal is aborted; clients never see it. */
 class CancelledError extends Error {
   override readonly name = "AbortError";
 }
 
-/** The run took longer than its own config allows. */
+/** Thrown when the run takes longer than the time-out in its own config. */
 class TimeoutError extends Error {
   override readonly name = "TimeoutError";
 }
 
 /**
- * Executes one attempt of a run and resolves with its outcome; whatever the graph throws is an
- * outcome too. Rejects only when the attempt was superseded, in which case nobody wants the outcome.
- * `waitUntil` is given what goes on after that: the last of the trace on its way out.
+ * Executes one attempt of a run and resolves with its outcome; an error that the graph throws is an outcome
+ * too. Rejects only when the attempt was superseded, in which case the outcome is no longer needed.
+ * `waitUntil` is called with the work that continues after that: sending the rest of the trace.
  */
 export async function runGraph(
   project: RunProject,
@@ -123,12 +123,12 @@ async function execute(
     });
     const chunks = withStops(streamed, () => readSnapshot(graph, spec, checkpointer, journal));
     const isPointed = spec.stream_mode.includes(CHECKPOINT_POINTERS);
-    // Only readers of the streaming protocol are told what transformers say.
+    // Events of transformers are only sent to clients of the streaming protocol.
     if (isPointed)
       transformers = StreamTransformers.start(graph, spec, (said) => journal.event(said));
     for await (const chunk of isPointed ? withPointers(chunks) : chunks) {
       if (chunk.mode === "values" && chunk.namespace.length === 0) {
-        // Tasks that stop side by side each send their own interrupts: the result shows all.
+        // Tasks that stop in the same step send their interrupts separately; the result lists all of them.
         const stopped = interruptsOf(chunk.data);
         interrupts = stopped === null ? null : [...(interrupts ?? []), ...stopped];
         lastValues = interrupts === null ? chunk.data : { __interrupt__: interrupts };
@@ -159,16 +159,16 @@ async function execute(
   } catch (error) {
     failure ??= error;
   }
-  // A run that ended by itself shows its last values; any other thread state is read back.
+  // A run that ended by itself shows its last values. For any other outcome the thread's state is read back.
   const clean = failure === undefined && !cancelled && interrupts === null && result !== null;
   const snapshot = clean ? "result" : await readSnapshot(graph, spec, checkpointer, journal);
 
   if (failure !== undefined) {
-    // Who asked for the run gets the message; the stack is for whoever wrote the graph.
+    // The caller of the run gets the message; the stack trace is only for the graph's author, in the log.
     console.error(`Run ${spec.run_id} of graph ${spec.graph_id} failed:`, failure);
     const error = describeError(failure);
     journal.event({ event: "error", data: JSON.stringify(error) });
-    // Nobody is shown its values, and what was too large to be stored is too large to be told.
+    // A failed run shows no result, and values that were too large to be stored are too large to be sent.
     return { tail: await journal.close(), result: null, snapshot, status: "error", error };
   }
   const tail = await journal.close();
@@ -203,12 +203,13 @@ async function* streamGraph(
     ...(spec.interrupt_before !== null ? { interruptBefore: spec.interrupt_before } : {}),
     ...(spec.interrupt_after !== null ? { interruptAfter: spec.interrupt_after } : {}),
   };
-  // An attempt that continues, continues from the checkpoint: its input is already in there.
+  // The input of an attempt that continues is already part of the checkpoint it continues from.
   const effectiveInput = spec.resuming ? null : (input ?? null);
   // The option types follow the graph's own type parameters, which are unknown here.
   const run = { input: effectiveInput, options } as { input: never; options: object };
   if (!spec.stream_mode.includes("events")) {
-    // With a version, as `streamEvents` has it, LangGraph tells of which checkpoint the values of subgraphs are.
+    // With a version, as `streamEvents` sets it, LangGraph emits the checkpoint that the values of subgraphs
+    // belong to.
     const version = tellsCheckpoints(spec.stream_mode) ? { version: "v2" } : {};
     const versioned: object = { ...run.options, ...version };
     for await (const item of await graph.stream(run.input, versioned)) {
@@ -252,7 +253,7 @@ async function readSnapshot(
     return toThreadSnapshot(await bindCheckpointer(graph, checkpointer).getState(config));
   } catch (error) {
     if (error instanceof SupersededError) throw error;
-    // The outcome matters more than its picture: the thread keeps showing its former values.
+    // The outcome matters more than the snapshot: without one the thread keeps showing its former values.
     console.error({ event: "snapshot_failed", run_id: spec.run_id, error: String(error) });
     return null;
   }
@@ -267,7 +268,7 @@ function safeText(value: unknown): string {
   try {
     return typeof value === "string" ? value : toWireJson(value);
   } catch {
-    // The thrown value itself cannot be serialised; its kind is all that can be said.
+    // The thrown value itself cannot be serialised; only its type can be reported.
     return `A ${typeof value} was thrown`;
   }
 }

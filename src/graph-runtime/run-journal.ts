@@ -2,13 +2,16 @@ import { MAX_MESSAGE_BYTES, messageBytes, requireMessageSize } from "./message-s
 import type { RunBatch, RunEvent, RunPort } from "./protocol.ts";
 import type { CheckpointOp } from "./checkpoint-port.ts";
 
-/** How long output may wait for company when nobody reads the stream. */
+/** How long output may wait for more output, in milliseconds, when no client reads the stream. */
 const COMMIT_DELAY_MS = 20;
 
-/** Past this much unwritten output the graph waits for the storage. */
+/** When more bytes than this are unwritten, the graph waits for the storage. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
-/** The thread no longer wants this attempt's output: another attempt, or a deletion, took over. */
+/**
+ * Thrown when the thread no longer accepts this attempt's output, because another attempt or a deletion took
+ * over.
+ */
 export class SupersededError extends Error {
   override readonly name = "SupersededError";
 }
@@ -16,10 +19,11 @@ export class SupersededError extends Error {
 type Entry = { bytes: number } & ({ op: CheckpointOp } | { event: RunEvent });
 
 /**
- * Collects what a run produces and hands it to the thread in group commits: one commit is in flight
- * at a time, and all that arrives meanwhile goes out with the next. With a reader a commit starts as
- * soon as the storage has rested for as long as the last one took, or for as long as the thread has said, so that a busy
- * machine makes fewer and larger ones; without a reader it waits COMMIT_DELAY_MS, so that a short run is one transaction.
+ * Collects what a run produces and hands it to the thread in group commits. One commit is in flight at a
+ * time, and everything that arrives meanwhile goes out with the next. While a client reads the stream, the
+ * next commit starts once the storage has rested for as long as the last commit took (COMMIT_DELAY_MS at
+ * most), or for the time that the thread asked for, so that a busy machine makes fewer and larger commits.
+ * Without a reader it waits COMMIT_DELAY_MS, so that a short run is one transaction.
  */
 export class RunJournal {
   readonly #port: Pick<RunPort, "commit">;
@@ -56,17 +60,18 @@ export class RunJournal {
     while (this.#pendingBytes > MAX_PENDING_BYTES && !this.#closed) await this.flush();
   }
 
-  /** All that was added before is durable when this resolves. Throws when a commit failed. */
+  /** Resolves when everything that was added before is durable. Throws when a commit failed. */
   async flush(): Promise<void> {
     await this.#flight;
-    // More than one batch when there is more than one call can carry.
+    // There is more than one batch when one call cannot carry everything.
     while (this.#failure === null && this.#pending.length > 0) await this.#commit();
     if (this.#failure) throw this.#failure;
   }
 
-  /** Ends the journal: what is still pending becomes the run's last batch, later output is dropped. */
+  /** Ends the journal and returns what is still pending as the run's last batch. Later output is dropped. */
   async close(): Promise<RunBatch> {
-    // From here on no commit starts by itself: it could come after the end that is about to be told.
+    // From here on no commit starts by itself: it could arrive after the run's end, which the caller is about
+    // to send.
     this.#closed = true;
     await this.#flight;
     while (this.#failure === null && this.#pendingBytes > MAX_PENDING_BYTES) await this.#commit();
@@ -92,12 +97,12 @@ export class RunJournal {
       this.#scheduled = false;
       if (!this.#closed) void this.#commit();
     };
-    // A timer takes a millisecond at least; a microtask still gathers what this turn produces.
+    // A timer takes at least a millisecond; a microtask still gathers what this turn produces.
     if (delay <= 0) queueMicrotask(commit);
     else this.#timer = setTimeout(commit, delay);
   }
 
-  /** The oldest of what is pending, as much as one call can carry. */
+  /** Removes and returns the oldest pending entries, as many as one call can carry. */
   #take(): RunBatch {
     const batch: RunBatch = { checkpoints: [], events: [] };
     let bytes = 0;
@@ -128,7 +133,7 @@ export class RunJournal {
     }
   }
 
-  /** Never rejects: a failure is kept and thrown to whoever waits next. */
+  /** Sends a batch. Never rejects: a failure is kept and thrown to the next caller of `flush` or `close`. */
   async #send(batch: RunBatch): Promise<void> {
     const startedAt = Date.now();
     try {

@@ -8,29 +8,29 @@ import { type RootRun, rootRun } from "./trace-json.ts";
 import { TraceQueue } from "./trace-queue.ts";
 import { isUserKey } from "./run-config.ts";
 
-/** What records a run while it goes on. */
+/** Records a run while it is in progress. */
 type RunRecorder = {
-  /** A callback handler for the graph, to be inherited by all that it calls. */
+  /** A callback handler for the graph, to be inherited by everything that it calls. */
   tracer: LangChainTracer;
-  /** Ends what is still open. Resolves when all is recorded or lost; never rejects. */
+  /** Ends the runs of the trace that are still open. Resolves when all is recorded or lost; never rejects. */
   close: () => Promise<void>;
 };
 
-/** Returns null where the run is not to be traced, or cannot be. */
+/** Returns null when the run is not to be traced, or cannot be. */
 export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecorder | null {
   if (spec.trace === null) return null;
   const queue = new TraceQueue((batch) => port.trace(batch));
   const { started_at, metadata } = spec.trace;
   const root = {
     ...rootRun(spec.run_id, started_at),
-    // An attempt that continues is given no input: the first one's shows what the run was asked.
+    // An attempt that continues receives no input; the trace shows the input of the first attempt.
     inputs: spec.resuming ? asRecord(spec.command ?? spec.input) : null,
   };
   try {
     const tracer = new RunTracer({ ...traceDestinations(queue), metadata }, root);
     return { tracer, close: () => queue.close() };
   } catch (error) {
-    // The environment asks LangChain's tracer for something impossible: the run goes on without one.
+    // The environment configures LangChain's tracer in a way that is not possible; the run continues without a trace.
     console.error({ event: "trace_lost", run_id: spec.run_id, error: String(error) });
     return null;
   }
@@ -39,8 +39,8 @@ export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecord
 type TracedRoot = RootRun & { inputs: Record<string, unknown> | null };
 
 /**
- * LangChain's own tracer under its own name, by which LangChain and `traceable` functions find it, so
- * that what they record becomes part of the trace.
+ * LangChain's own tracer, under its own name. LangChain and `traceable` functions find it by that name, so
+ * that the runs they record become part of the trace.
  */
 class RunTracer extends LangChainTracer {
   readonly #root: TracedRoot;
@@ -50,7 +50,7 @@ class RunTracer extends LangChainTracer {
     this.#root = root;
   }
 
-  /** LangGraph makes a copy for each graph, with metadata of its own. */
+  /** LangGraph makes a copy for each graph, with its own metadata. */
   override copyWithTracingConfig(
     config: Parameters<LangChainTracer["copyWithTracingConfig"]>[0],
   ): LangChainTracer {
@@ -73,7 +73,7 @@ class RunTracer extends LangChainTracer {
   protected override _addChildRun(): void {}
 }
 
-/** LangChain copies texts of `configurable` into the metadata of traces. */
+/** Removes the user's keys, because LangChain copies string values of `configurable` into the metadata of traces. */
 function withoutUser(metadata: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !isUserKey(key)));
 }
@@ -91,21 +91,21 @@ type TracedUpdate = Parameters<Client["updateRun"]>[1];
 
 type Destinations = Pick<LangChainTracerFields, "client" | "replicas">;
 
-/** The address that a write of one replica is for; none for the tracer's own. */
+/** The address of the replica that a write is for; absent when it is for the tracer's own client. */
 type WriteOptions = { apiUrl?: string };
 
-/** Both methods of LangSmith's client take a replica's address, though the interface has it not. */
+/** LangSmith's client. Both methods accept a replica's address, although the interface does not declare it. */
 type AddressedClient = {
   createRun: (run: TracedCreate, to?: WriteOptions) => Promise<void>;
   updateRun: (id: string, run: TracedUpdate, to?: WriteOptions) => Promise<void>;
 };
 
 /**
- * To the queue, and to where the project's environment sends traces, if it does: LangChain adds no
- * tracer of its own beside one that is there.
+ * Returns the destinations of the trace: the queue and, if the project's environment requests tracing, the
+ * destination configured there. LangChain would not add a tracer of its own, because one is already present.
  */
 function traceDestinations(queue: TraceQueue): Destinations {
-  // One replica without an address: LangChain would take them from the environment otherwise.
+  // A single replica without an address: otherwise LangChain would take replicas from the environment.
   const here = {};
   if (!isRequestedByEnvironment()) {
     const client: Client = {
@@ -120,7 +120,7 @@ function traceDestinations(queue: TraceQueue): Destinations {
   const isOurs = (to?: WriteOptions): boolean => to?.apiUrl === undefined;
   const isTheirs = (to?: WriteOptions): boolean => elsewhere.length === 0 || !isOurs(to);
   const client: AddressedClient = {
-    // That client changes what it is given.
+    // LangSmith's client mutates the runs that it is given.
     createRun: async (run: TracedCreate, to?: WriteOptions) => {
       if (isOurs(to)) queue.post(run);
       if (isTheirs(to)) await theirs.createRun({ ...run }, to);
@@ -144,7 +144,7 @@ function isRequestedByEnvironment(): boolean {
   return TRACING_VARIABLES.some((name) => process.env[name] === "true");
 }
 
-/** What LANGSMITH_RUNS_ENDPOINTS names; empty without it. */
+/** Returns the replicas that LANGSMITH_RUNS_ENDPOINTS names; empty when it is not set. */
 function replicasOf(tracer: LangChainTracer): NonNullable<LangChainTracerFields["replicas"]> {
   const id = crypto.randomUUID();
   tracer._createRunForChainStart({ lc: 1, type: "not_implemented", id: ["probe"] }, {}, id);

@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /**
- * What the ecosystem's SDK looks for in the process that serves a graph: a logger, and a way to the agent
- * server that needs no address. Both are global symbols of the SDK's own; user modules may look for them
- * while they are evaluated.
+ * The global symbols of the ecosystem's SDK by which it finds, in the process that serves a graph, a logger
+ * and a way to the agent server that needs no address. User modules may look for them while they are
+ * evaluated.
  */
 const LOGGER = Symbol.for("langgraph.api.sdk-logger");
 const AGENT_SERVER_FETCH = Symbol.for("langgraph_api:fetch");
 
-/** The agent server as it looks to the code of one call. */
+/** The agent server as the code of one call sees it. */
 type AgentServer = Pick<Fetcher, "fetch">;
 
 const agentServers = new AsyncLocalStorage<AgentServer>();
 
-/** Runs code whose SDK clients without an address reach this agent server. */
+/** Runs code whose SDK clients without an address send their requests to this agent server. */
 export function withAgentServer<T>(agentServer: AgentServer, run: () => Promise<T>): Promise<T> {
   return agentServers.run(agentServer, run);
 }
@@ -30,7 +30,7 @@ function fetchAgentServer(input: RequestInfo | URL, init?: RequestInit): Promise
 
 type LogMethod = (message: unknown, ...meta: unknown[]) => typeof logger;
 
-/** The levels of the SDK's logger, each with the level of the console that comes closest. */
+/** The levels of the SDK's logger, each with the closest level of the console. */
 const LEVELS = {
   error: "error",
   warn: "warn",

@@ -23,10 +23,10 @@ import { messageOf } from "../lib/error-text.ts";
 
 type StoredWrite = StoredCheckpoint["writes"][number];
 
-/** LangGraph's own: what is written by an update of the state, or by a command, and not by a task. */
+/** LangGraph's task id for writes that come from an update of the state or from a command, and not from a task. */
 const NULL_TASK_ID = "00000000-0000-0000-0000-000000000000";
 
-/** JSON text of the thread's state at a checkpoint (the newest without one). */
+/** Returns the JSON text of the thread's state at a checkpoint, or at the newest when the request names none. */
 export async function readState(
   graph: Graph,
   request: StateRequest,
@@ -45,8 +45,9 @@ export async function readState(
 }
 
 /**
- * What tasks wrote is stored a while before the checkpoint that it leads to. In between LangGraph finds no task that is
- * left, which clients take for the end of the run: they are shown the state before the step, with the step as what is next.
+ * Returns a port that hides the pending writes of tasks. Writes are stored a while before the checkpoint they
+ * lead to. In between LangGraph finds no task left to run, which clients would take for the end of the run.
+ * They see the state before the step instead, with the step's nodes in `next`.
  */
 function withoutWrites(port: CheckpointPort): CheckpointPort {
   const ofNoTask = ([task]: StoredWrite): boolean => task === NULL_TASK_ID;
@@ -60,13 +61,13 @@ function withoutWrites(port: CheckpointPort): CheckpointPort {
   };
 }
 
-/** JSON text of the states before now, newest first; each is read when it is its turn to be sent. */
+/** Returns the JSON text of the former states, newest first. Each state is read when it is about to be sent. */
 export function readHistory(
   graph: Graph,
   request: HistoryRequest,
   port: CheckpointPort,
 ): Promise<JsonText> {
-  // What is read after this call has ended is read by a port of its own.
+  // The states are read after this call has returned, so they need a port that outlives it.
   return jsonList(historyOf(graph, request, ownPort(port)));
 }
 
@@ -87,12 +88,15 @@ async function* historyOf(
   for await (const snapshot of history) yield toWireJson(toThreadState(snapshot));
 }
 
-/** A stub is disposed when the call that brought it ends; a copy of it when it is said. */
+/**
+ * Returns a copy of the port. A stub is disposed when the call that brought it ends; a copy only when its
+ * owner disposes it.
+ */
 function ownPort(port: CheckpointPort): CheckpointPort & Disposable {
   return (port as CheckpointPort & { dup: () => CheckpointPort & Disposable }).dup();
 }
 
-/** Applies supersteps of updates, each as one checkpoint, and answers with where that led. */
+/** Applies supersteps of updates, each as one checkpoint, and returns the resulting checkpoint and state. */
 export async function writeState(
   graph: Graph,
   request: UpdateRequest,
@@ -116,7 +120,7 @@ export async function writeState(
   try {
     config = await bound.bulkUpdateState(locate(thread_id, request.checkpoint), supersteps);
   } catch (error) {
-    // LangGraph refuses an update with an Error of its own: unknown node, ambiguous node, wrong shape.
+    // LangGraph refuses an update with an Error: unknown node, ambiguous node, or wrong shape.
     return { ok: false, code: "invalid_update", message: messageOf(error) };
   }
   const snapshot: StateSnapshot = await bound.getState(locate(thread_id, null));

@@ -2,17 +2,17 @@ import { isObject } from "../lib/json.ts";
 import type { LoadModule } from "./graph-registry.ts";
 import { type ItemVector, MAX_ITEM_VECTORS } from "./store-operations.ts";
 
-/** What a build makes of `store.index` in a project's `langgraph.json`. */
+/** The build's form of `store.index` in a project's `langgraph.json`. */
 export type StoreIndexDefinition = {
   load: LoadModule;
-  /** A function of texts, or LangChain's embeddings: an object, or their class where `model` is given. */
+  /** Names a function of texts, or LangChain's embeddings: an instance, or the class when `model` is given. */
   exportName: string;
   model?: string | undefined;
   dims: number;
   fields: string[];
 };
 
-/** What a put says of the index: null is what the project says, false is nothing. */
+/** The `index` of a put: null or undefined applies the project's fields, false indexes nothing. */
 export type IndexOf = string[] | false | null | undefined;
 
 type IndexedItem = { value: Record<string, unknown>; index: IndexOf };
@@ -23,7 +23,7 @@ type Embedder = {
   query(text: string): Promise<unknown>;
 };
 
-/** The index of a project's store: what of an item is compared, and by which vectors. */
+/** The index of a project's store: computes the vectors of items and queries. */
 export class StoreIndex {
   readonly #definition: StoreIndexDefinition;
   readonly #keepAlive: (loading: Promise<unknown>) => void;
@@ -37,7 +37,7 @@ export class StoreIndex {
     this.#keepAlive = keepAlive;
   }
 
-  /** Rejects when what `embed` names gives no vectors. */
+  /** Rejects when the export that `embed` names is neither a function nor embeddings. */
   async load(): Promise<void> {
     await this.#load();
   }
@@ -47,7 +47,7 @@ export class StoreIndex {
     return this.#vector(await embedder.query(text));
   }
 
-  /** The vectors of each item. Texts that are the same are embedded once. */
+  /** Returns the vectors of each item. Equal texts are embedded once. */
   async embedItems(items: readonly IndexedItem[]): Promise<ItemVector[][]> {
     const texts = items.map((item) => this.#textsOf(item));
     const distinct = [...new Set(texts.flatMap((of) => of.map(({ text }) => text)))];
@@ -68,7 +68,10 @@ export class StoreIndex {
     );
   }
 
-  /** Empty texts mean nothing, and services refuse them. */
+  /**
+   * Returns the texts to embed. Empty texts are left out: they have no meaning, and embedding services refuse
+   * them.
+   */
   #textsOf({ value, index }: IndexedItem): { path: string; text: string }[] {
     if (index === false) return [];
     const paths = index ?? this.#definition.fields;
@@ -89,7 +92,7 @@ export class StoreIndex {
     const isList = Array.isArray(value) || ArrayBuffer.isView(value);
     const vector = isList ? Float32Array.from(value as ArrayLike<number>) : null;
     if (vector === null || !vector.every(Number.isFinite)) {
-      throw new Error('"store.index.embed" returned what is no vector of numbers');
+      throw new Error('"store.index.embed" returned a value that is not a vector of numbers');
     }
     if (vector.length !== dims) {
       throw new Error(
@@ -144,14 +147,15 @@ function isEmbeddings(value: unknown): value is {
 }
 
 /**
- * The texts that a path finds in an item's value, for an index. `$` is the whole value; else the path names members,
- * separated by dots: `a.b`, `list[0]`, `list[-1]`, `list[*].c` and `*` for each one, `{a,b.c}` for several.
+ * Returns the texts that a path finds in an item's value, for an index. `$` is the whole value; any other
+ * path names members separated by dots: `a.b`, `list[0]`, `list[-1]`, `list[*].c` and `*` for each member,
+ * `{a,b.c}` for several.
  */
 export function textsAt(value: unknown, path: string): string[] {
   return path === "$" ? textOf(value) : followed(value, stepsOf(path));
 }
 
-/** `a[0].{b,c}` are the steps `a`, `[0]` and `{b,c}`. */
+/** Splits a path into steps: `a[0].{b,c}` has the steps `a`, `[0]` and `{b,c}`. */
 function stepsOf(path: string): string[] {
   return path.match(/\[[^\]]*\]|\{[^}]*\}|[^.[{]+/g) ?? [];
 }
@@ -162,7 +166,7 @@ function followed(value: unknown, steps: readonly string[]): string[] {
   return reached(value, step).flatMap((inner) => followed(inner, rest));
 }
 
-/** What one step leads to. */
+/** Returns the values that one step of a path leads to. */
 function reached(value: unknown, step: string): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   if (step === "*") return Object.values(value);

@@ -1,4 +1,4 @@
-/** What a graph asks of the store of its deployment: plain data that crosses the RPC boundary. */
+/** The operations that a graph performs on the store of its deployment: plain data that crosses the RPC boundary. */
 
 export type StoreOperation =
   | { op: "get"; namespace: string[]; key: string; refresh_ttl?: boolean | undefined }
@@ -7,9 +7,9 @@ export type StoreOperation =
       namespace: string[];
       key: string;
       value: Record<string, unknown> | null;
-      /** How long the item lives; without it, for ever. */
+      /** The item's lifetime; without it the item never expires. */
       ttl?: ItemTtl | undefined;
-      /** What searches by meaning compare it by. */
+      /** The vectors by which searches by meaning compare the item. */
       vectors?: ItemVector[] | undefined;
     }
   | {
@@ -19,11 +19,11 @@ export type StoreOperation =
       limit: number;
       offset: number;
       refresh_ttl?: boolean | undefined;
-      /** Items are found by their nearness to it, the nearest first. */
+      /** When set, items are ordered by their nearness to this vector, the nearest first. */
       vector?: Float32Array | undefined;
-      /** Where an earlier turn has come to. */
+      /** The position that an earlier turn has reached. */
       after?: StorePosition | undefined;
-      /** Where an earlier turn of a search by a vector has come to. */
+      /** The ranking that an earlier turn of a search by a vector has reached. */
       ranking?: Ranking | undefined;
     }
   | {
@@ -33,49 +33,49 @@ export type StoreOperation =
       max_depth?: number | undefined;
       limit: number;
       offset: number;
-      /** Where an earlier turn has come to: a text that all later namespaces are greater than. */
+      /** The position that an earlier turn has reached: a string less than all later namespaces. */
       after?: string | undefined;
     };
 
 export type PutOperation = Extract<StoreOperation, { op: "put" }>;
 
-/** `sweep_minutes`: how long the item may stay on disk, unseen, when its time is over. */
+/** `sweep_minutes`: how long an expired item may stay on disk, invisible to readers. */
 export type ItemTtl = { minutes: number; sweep_minutes: number };
 
-/** `path` says which of an item's texts the vector is of. */
+/** A vector, and in `path` the text of the item that it was computed from. */
 export type ItemVector = { path: string; vector: Float32Array };
 
-/** The place of an item; the namespace is the JSON text of its labels. */
+/** Identifies an item; the namespace is the JSON text of its labels. */
 export type ItemPlace = { namespace: string; key: string };
 
-/** The place of an item in the order of a search: newest update first. */
+/** The position of an item in the order of a search: newest update first. */
 export type StorePosition = ItemPlace & { updated_at: number };
 
 export type Ranked = ItemPlace & { score: number };
 
-/** The best items so far, the nearest first. `after` is the last that was compared, null when all were. */
+/** The best items so far, the nearest first. `after` is the last item compared, or null once all were. */
 export type Ranking = { best: Ranked[]; after: ItemPlace | null };
 
 export type StoreTurn = {
-  /** The answers of the operations that were finished, which are the first ones. */
+  /** The answers of the finished operations, which are the first ones. */
   answers: unknown[];
-  /** What the next operation has found so far, and the operation that finds the rest; null when none was begun. */
+  /** Results so far of the next operation, and the operation that finds the rest; null when none was begun. */
   begun: { found: unknown[]; rest: StoreOperation } | null;
-  /** What was looked at, and the size of what was read. */
+  /** The number of rows looked at, and the size of what was read. */
   rows: number;
   bytes: number;
 };
 
-/** How many operations one turn may be asked for. */
+/** Maximum number of operations in one turn. */
 export const MAX_STORE_OPERATIONS = 1000;
 
-/** How many of an item's texts may have a vector. */
+/** Maximum number of an item's texts that have a vector. */
 export const MAX_ITEM_VECTORS = 100;
 
-/** Vectors are rows, and those of a call are in memory together. */
+/** Maximum dimensions of a vector. Vectors are stored in rows, and all vectors of a call are in memory together. */
 export const MAX_DIMENSIONS = 8192;
 
-/** How many of the nearest items a search ranks: `offset` and `limit` together. */
+/** Maximum number of nearest items that a search ranks: `offset` plus `limit`. */
 export const MAX_RANKED_ITEMS = 1000;
 
 export type StoredItem = {
@@ -84,6 +84,6 @@ export type StoredItem = {
   value: Record<string, unknown>;
   created_at: number;
   updated_at: number;
-  /** How near it is to what was searched for, from -1 to 1. */
+  /** Similarity to the query of a search, from -1 to 1. */
   score?: number;
 };

@@ -1,15 +1,15 @@
 import type { ItemTtl } from "./store-operations.ts";
 
-/** What a project's `langgraph.json` says of its store. */
+/** The settings of the store in a project's `langgraph.json`. */
 export type StoreSettings = {
   ttl: {
-    /** Whether an item that is read lives on from then. */
+    /** Whether reading an item restarts its lifetime. */
     refresh_on_read: boolean;
-    /** Minutes; null: an item lives for ever unless its put says otherwise. */
+    /** Default lifetime in minutes; with null an item does not expire unless its put says so. */
     default_ttl: number | null;
     sweep_interval_minutes: number;
   };
-  /** Null: searches know no meaning. */
+  /** Null when the store has no index, and therefore no searches by meaning. */
   index: { dims: number; fields: string[] } | null;
 };
 
@@ -18,7 +18,10 @@ export const DEFAULT_STORE: StoreSettings = {
   index: null,
 };
 
-/** How long an item lives whose put says `minutes`: undefined is the project's default, null is for ever. */
+/**
+ * Returns the lifetime of an item. `minutes` comes from its put: undefined applies the project's default,
+ * null never expires.
+ */
 export function itemTtl(
   { ttl }: StoreSettings,
   minutes: number | null | undefined,

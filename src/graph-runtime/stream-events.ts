@@ -8,9 +8,9 @@ import { toWireJson } from "./wire-json.ts";
 /** One item of LangGraph's own stream. `namespace` is empty for the root graph. */
 export type GraphChunk = { namespace: string[]; mode: string; data: unknown };
 
-/** The modes of LangGraph's stream that serve the modes a client asked for. */
+/** Returns the modes of LangGraph's stream that serve the modes a client asked for. */
 export function graphStreamModes(requested: readonly RunStreamMode[]): string[] {
-  // `values` is always read: the result of a run is its last values.
+  // `values` is always included: the result of a run is its last values.
   const modes = new Set<string>(["values"]);
   for (const mode of requested) {
     if (mode === "events") continue;
@@ -24,7 +24,10 @@ const GRAPH_MODES: Record<string, string> = {
   [CHECKPOINT_POINTERS]: "checkpoints",
 };
 
-/** The modes that have LangGraph tell before each `values` of which checkpoint they are, when subgraphs are streamed. */
+/**
+ * Returns whether, with these modes, LangGraph's pointers to checkpoints are sent on before the `values` they
+ * belong to. LangGraph emits them when subgraphs are streamed.
+ */
 export function tellsCheckpoints(requested: readonly RunStreamMode[]): boolean {
   if (requested.includes("checkpoints") || requested.includes(CHECKPOINT_POINTERS)) return false;
   return requested.includes("values") || requested.includes("messages");
@@ -97,7 +100,10 @@ function withNamespace(event: string, namespace: string[]): string {
   return namespace.length > 0 ? `${event}|${namespace.join("|")}` : event;
 }
 
-/** LangGraph puts a small pointer `{id, step, source}` before values; the mode `checkpoints` wants snapshots. */
+/**
+ * Returns whether the data is the small pointer `{id, step, source}` that LangGraph emits before values; the
+ * mode `checkpoints` needs snapshots.
+ */
 function isEnvelope(data: unknown): boolean {
   return typeof data === "object" && data !== null && !("values" in data);
 }
@@ -125,7 +131,7 @@ function checkpointPayload(payload: unknown): unknown {
   };
 }
 
-/** A task whose node is a graph carries that graph's config as `state`: shown as `checkpoint`. */
+/** Shows `state` as `checkpoint`. A task whose node is a graph carries that graph's config as `state`. */
 function taskPayload(task: unknown): unknown {
   if (!isObject(task)) return task;
   const checkpoint = checkpointRefOf(task["state"]);
@@ -134,7 +140,10 @@ function taskPayload(task: unknown): unknown {
   return { ...rest, checkpoint };
 }
 
-/** LangGraph's internal configurable keys hold live objects; callbacks are not data; users are private. */
+/**
+ * Removes what clients must not see: LangGraph's internal configurable keys hold live objects, callbacks are
+ * not data, and users are private.
+ */
 function publicConfig(config: unknown): unknown {
   if (!isObject(config) || !isObject(config["configurable"])) return config;
   const configurable = Object.fromEntries(

@@ -15,14 +15,14 @@ import type { GraphChunk } from "./stream-events.ts";
 import { toWireJson } from "./wire-json.ts";
 import { messageOf } from "../lib/error-text.ts";
 
-/** How long a run waits at its end for what its transformers still have to say. */
+/** How long a run waits at its end for the final values of its transformers, in milliseconds. */
 const FINAL_VALUES_MS = 5000;
 
 type Transformer = StreamTransformer & { __native?: boolean };
 
 type Channel = Pick<StreamChannel<unknown>, "_close" | "_fail">;
 
-/** A value that a transformer has at the end of the run. */
+/** A value that a transformer provides at the end of the run. */
 type FinalValue = { of: Transformer; name: string; value: Promise<unknown> };
 
 type RunIds = { run_id: string; graph_id: string };
@@ -30,9 +30,9 @@ type RunIds = { run_id: string; graph_id: string };
 type Log = (event: RunEvent) => void;
 
 /**
- * The stream transformers of a graph (`compile({ transformers })`) during one attempt of a run. They hear the events
- * that LangGraph tells them of in its own process, and what they say goes into the run's log. One that throws is
- * stopped, and the run goes on without it.
+ * The stream transformers of a graph (`compile({ transformers })`) during one attempt of a run. They receive
+ * the events that LangGraph would pass to them in its own process, and the events they add go into the run's
+ * log. A transformer that throws is stopped, and the run continues without it.
  */
 export class StreamTransformers {
   readonly #run: RunIds;
@@ -41,9 +41,12 @@ export class StreamTransformers {
   readonly #running = new Set<Transformer>();
   readonly #channels: Channel[] = [];
   readonly #finals: FinalValue[] = [];
-  /** Where the event comes from that is being heard: what is said meanwhile comes from there, too. */
+  /**
+   * The namespace of the event that transformers are processing; what they write meanwhile gets the same
+   * namespace.
+   */
   #namespace: string[] = [];
-  /** While a chunk is heard: what is said of it, which is logged after it. */
+  /** While a chunk is processed: the events that transformers add, which are logged after it. */
   #said: RunEvent[] | null = null;
   #seq = 0;
   #isOver = false;
@@ -54,9 +57,9 @@ export class StreamTransformers {
     this.#translator = new RunTranslator({ run_id, graph_id, answers: [] });
   }
 
-  /** Null when the graph has none that anybody could notice. */
+  /** Returns null when the graph has no transformers with an effect that clients could notice. */
   static start(graph: Graph, run: RunIds, log: Log): StreamTransformers | null {
-    // Older releases of LangGraph know none.
+    // Older releases of LangGraph have no transformers.
     const factories: unknown = Reflect.get(graph, "streamTransformers");
     if (!Array.isArray(factories) || factories.length === 0) return null;
     const transformers = new StreamTransformers(run, log);
@@ -67,7 +70,7 @@ export class StreamTransformers {
     return transformers;
   }
 
-  /** Tells the transformers of a chunk of the graph's stream, and returns what is logged of it. */
+  /** Passes a chunk of the graph's stream to the transformers, and returns the entries to log for it. */
   pass(chunk: GraphChunk, logged: RunEvent): RunEvent[] {
     const said: RunEvent[] = [];
     this.#said = said;
@@ -79,7 +82,7 @@ export class StreamTransformers {
         return this.#hear(heardOf(event));
       }
       const keeps = keepsChunk();
-      // A client that is not told what is asked could never answer it.
+      // Without this event, a client could never answer the interrupt.
       return keeps || event.method === "input.requested";
     });
     if (chunk.mode !== "messages") keepsChunk();
@@ -88,18 +91,18 @@ export class StreamTransformers {
     return [{ event: TOLD_INSTEAD, data: JSON.stringify(kept) }, logged, ...said];
   }
 
-  /** The graph has come to its end, or to an interrupt. Waits a bounded time for final values. */
+  /** Called when the graph has ended or was interrupted. Waits a bounded time for final values. */
   async finish(status: "completed" | "interrupted", signal: AbortSignal): Promise<void> {
     this.#end({ event: status });
     const work: Promise<unknown>[] = [...this.#running].map((each) =>
-      // A rejection has stopped the transformer already.
+      // A rejection has already stopped the transformer.
       Promise.resolve(this.#attempt(each, () => each.finalize?.())).catch(() => {}),
     );
     for (const channel of this.#channels) channel._close();
     for (const { of, name, value } of this.#finals) {
       const tell = (payload: unknown): void =>
         this.#tell(of, { method: "custom", namespace: [], data: { name, payload } });
-      // A value that is refused is told to nobody, as in LangGraph itself.
+      // A final value that rejects is not sent, as in LangGraph itself.
       if (this.#running.has(of)) work.push(value.then(tell, () => {}));
     }
     const left = Promise.withResolvers<void>();
@@ -113,7 +116,7 @@ export class StreamTransformers {
     this.#isOver = true;
   }
 
-  /** The graph has thrown, or was cancelled. */
+  /** Called when the graph has thrown or was cancelled. */
   fail(error: unknown): void {
     const message = messageOf(error);
     this.#end({ event: "failed", error: message });
@@ -130,7 +133,8 @@ export class StreamTransformers {
       this.#report(error);
       return;
     }
-    // Those of `createAgent` make `run.toolCalls` and `run.subagents` for callers in the same process: here is none.
+    // The transformers of `createAgent` provide `run.toolCalls` and `run.subagents` to callers in the same
+    // process; there are none here.
     const isNative = transformer.__native === true;
     if (isNative && transformer.onRegister === undefined) return;
     this.#running.add(transformer);
@@ -153,20 +157,20 @@ export class StreamTransformers {
         });
       } else if (isPromise(value)) {
         const settled = Promise.resolve(value);
-        // Until somebody waits for it, a rejection would be one that nobody handles.
+        // Without a handler, a rejection would be reported as unhandled until something awaits the value.
         settled.catch(() => {});
         this.#finals.push({ of, name, value: settled });
       }
     }
   }
 
-  /** An event that a transformer makes up: all of them hear it, and readers are told of it. */
+  /** Handles an event that a transformer created: all transformers receive it, and it is logged for clients. */
   #push(of: Transformer, event: HeardEvent): void {
     if (!this.#running.has(of) || this.#isOver) return;
     if (this.#hear(event)) this.#attempt(of, () => this.#tell(of, toldOf(event)));
   }
 
-  /** Whether all transformers let the event through. */
+  /** Passes the event to all transformers. Returns false when any of them filters it out. */
   #hear(event: HeardEvent): boolean {
     const around = this.#namespace;
     this.#namespace = event.params.namespace;
@@ -184,7 +188,7 @@ export class StreamTransformers {
     for (const event of this.#translator.end(end)) this.#hear(heardOf(event));
   }
 
-  /** Writes an event into the log. Never throws: it is called from code of the project, too. */
+  /** Writes an event into the log. Never throws, because the project's code calls it too. */
   #tell(of: Transformer, event: ProtocolEvent): void {
     if (!this.#running.has(of) || this.#isOver) return;
     let told: RunEvent;
@@ -202,7 +206,10 @@ export class StreamTransformers {
     for (const each of begun) this.#hear(heardOf(each));
   }
 
-  /** What the transformer's code returns; undefined when it has thrown. A promise that is rejected stops it, too. */
+  /**
+   * Returns the result of the transformer's code, or undefined when it threw. A rejected promise stops the
+   * transformer too.
+   */
   #attempt<T>(of: Transformer, work: () => T): T | undefined {
     try {
       const result = work();
@@ -220,14 +227,14 @@ export class StreamTransformers {
     if (this.#running.delete(transformer)) this.#report(error);
   }
 
-  /** For whoever wrote the transformer. */
+  /** Logs the error for the author of the transformer. */
   #report(error: unknown): void {
     const { run_id, graph_id } = this.#run;
     console.error(`A stream transformer of graph ${graph_id} was stopped in run ${run_id}:`, error);
   }
 }
 
-/** By LangGraph's own mark: a project may have another copy of the class than its packages. */
+/** Checks for LangGraph's own mark and not the class, of which a project may have a different copy. */
 function isChannel(value: unknown): value is StreamChannel<unknown> {
   return (
     typeof value === "object" &&

@@ -24,7 +24,7 @@ import type {
 import { UnserialisableValueError } from "./wire-json.ts";
 import { messageOf } from "../lib/error-text.ts";
 
-/** Where puts go. A promise is awaited by LangGraph before it calls the checkpoint saved. */
+/** Receives each put. LangGraph awaits a returned promise before it treats the checkpoint as saved. */
 type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
 
 export type ThreadCheckpointerOptions = {
@@ -35,17 +35,17 @@ export type ThreadCheckpointerOptions = {
   metadata?: Record<string, unknown>;
   /** Namespaces that held checkpoints when the run began. Without it every look-up asks the port. */
   knownNamespaces?: string[];
-  /** The newest root checkpoint, already in hand: the first look-up costs no round trip. */
+  /** The newest root checkpoint, when it is known already: the first look-up then costs no round trip. */
   start?: StoredCheckpoint | null;
 };
 
-/** LIST pages: bounds what one answer holds in memory. */
+/** Page size of listings, which bounds what one page holds in memory. */
 const LIST_PAGE_SIZE = 50;
 
 /**
- * LangGraph's checkpointer over the storage of one thread, which lives behind an RPC port. Values
- * are serialised with LangGraph's own serde. Channel values are stored per channel and only when
- * their version is new, so a step costs what it changed.
+ * LangGraph's checkpointer over the storage of one thread, which is reached through an RPC port. Values are
+ * serialised with LangGraph's own serde. Channel values are stored per channel and only when their version is
+ * new, so a step costs only what it changed.
  */
 export class ThreadCheckpointer extends BaseCheckpointSaver {
   readonly #options: ThreadCheckpointerOptions;
@@ -164,12 +164,15 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     await this.#options.sink({ writes: put });
   }
 
-  /** The ThreadObject deletes whole threads; graph code has no business doing it. */
+  /** Always throws. The ThreadObject deletes whole threads; graph code must not. */
   async deleteThread(): Promise<void> {
     throw new Error("A graph cannot delete its thread; use DELETE /threads/{thread_id}");
   }
 
-  /** LangGraph's serde writes nothing at all for a function, which could not be read back. */
+  /**
+   * Serialises a value. Throws for a function, for which LangGraph's serde writes nothing that could be read
+   * back.
+   */
   async #dump(channel: string, value: unknown): Promise<SerializedValue> {
     let typed: SerializedValue;
     try {
@@ -248,7 +251,7 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
     return tuple;
   }
 
-  /** Checkpoints before format 4 kept their sends as pending writes of the parent. */
+  /** Restores sends, which checkpoints before format 4 kept as pending writes of the parent. */
   async #migratePendingSends(
     checkpoint: Checkpoint,
     parentWrites: NonNullable<StoredCheckpoint["parent_writes"]>,
@@ -271,7 +274,10 @@ function namespaceOf(config: RunnableConfig): string {
   return config.configurable?.["checkpoint_ns"] ?? "";
 }
 
-/** The package has this as `getCheckpointId` only from 0.0.14 on, and lockfiles of LangGraph 0.2 name 0.0.13. */
+/**
+ * Returns the checkpoint id. The package exports this as `getCheckpointId` only from 0.0.14 on, and lockfiles
+ * of LangGraph 0.2 name 0.0.13.
+ */
 function checkpointIdOf({ configurable }: RunnableConfig): string | null {
   return configurable?.["checkpoint_id"] || configurable?.["thread_ts"] || null;
 }

@@ -3,7 +3,7 @@ import { MAX_VALUES_BYTES, messageBytes } from "./message-size.ts";
 import type { ThreadSnapshot, WireCheckpoint, WireInterrupt } from "./protocol.ts";
 import { toWire, toWireJson } from "./wire-json.ts";
 
-/** The checkpoint a LangGraph config points at, or null when it points at none. */
+/** Returns the checkpoint that a LangGraph config names, or null when it names none. */
 export function checkpointRefOf(config: unknown): WireCheckpoint | null {
   if (typeof config !== "object" || config === null || !("configurable" in config)) return null;
   const { configurable } = config;
@@ -23,7 +23,7 @@ export function checkpointRefOf(config: unknown): WireCheckpoint | null {
   };
 }
 
-/** Where the checkpoints of a task's subgraph are: a config without ids, unless one of them is meant. */
+/** Returns where the checkpoints of a task's subgraph are. It has an id only when the config names one checkpoint. */
 function taskCheckpointOf(config: unknown): Partial<WireCheckpoint> | null {
   const ref = checkpointRefOf(config);
   if (ref === null) return null;
@@ -35,7 +35,7 @@ function taskCheckpointOf(config: unknown): Partial<WireCheckpoint> | null {
   };
 }
 
-/** A LangGraph snapshot as the API's ThreadState. */
+/** Converts a LangGraph snapshot into the API's ThreadState. */
 export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> {
   const tasks = snapshot.tasks.map((task) => {
     const nested = task.state;
@@ -62,7 +62,10 @@ export function toThreadState(snapshot: StateSnapshot): Record<string, unknown> 
   };
 }
 
-/** What the thread's own record shows of its newest checkpoint. Values that no message can carry are null there. */
+/**
+ * Returns the part of the newest checkpoint that the thread's record shows. Values too large for one message
+ * are null.
+ */
 export function toThreadSnapshot(snapshot: StateSnapshot): ThreadSnapshot {
   const interrupts: Record<string, WireInterrupt[]> = {};
   for (const task of snapshot.tasks) {

@@ -16,10 +16,13 @@ import {
 
 type StorePort = Pick<RunPort, "storeTurn">;
 
-/** What one batch may give, as JSON: it is in this isolate's memory at once. */
+/** Maximum characters of JSON that one batch may return, since all of it is in this isolate's memory at once. */
 const MAX_ANSWER_CHARS = 64 * 1024 * 1024;
 
-/** A call has a largest size, and the vectors of a thousand items may be larger. */
+/**
+ * Maximum bytes of vectors in one call. RPC calls have a size limit, and the vectors of a thousand items can
+ * exceed it.
+ */
 const MAX_CALL_VECTOR_BYTES = 8 * 1024 * 1024;
 
 /** LangGraph's long-term store for graph code; the items live in the deployment's StoreObject. */
@@ -39,10 +42,10 @@ export class ThreadStore extends BaseStore {
     return answers.map(fromAnswer) as OperationResults<Op>;
   }
 
-  /** Asks in as many turns as it takes. Other writers may come in between two of them. */
+  /** Performs the operations in as many turns as needed. Writes of other callers can take place between two turns. */
   async #perform(operations: StoreOperation[]): Promise<unknown[]> {
     const answers: unknown[] = [];
-    /** What earlier turns have found for the first operation that is not finished. */
+    /** The results that earlier turns have found for the first unfinished operation. */
     let found: unknown[] = [];
     let chars = 0;
     for (let left = operations; left.length > 0;) {
@@ -60,7 +63,7 @@ export class ThreadStore extends BaseStore {
       if (left.length > 0) chars += toldChars(turn);
       if (chars > MAX_ANSWER_CHARS) {
         throw new Error(
-          `What is asked of the store at once is larger than ${MAX_ANSWER_CHARS} characters of JSON: lower "limit", narrow the search by its namespace or "filter", or read it in parts with "offset"`,
+          `The results of one batch of store operations are larger than ${MAX_ANSWER_CHARS} characters of JSON: lower "limit", narrow the search by its namespace or "filter", or read it in parts with "offset"`,
         );
       }
     }
@@ -68,7 +71,7 @@ export class ThreadStore extends BaseStore {
   }
 }
 
-/** As many operations as one call takes, and at least one. */
+/** Returns as many of the first operations as one call can carry, and at least one. */
 function firstOf(operations: StoreOperation[]): StoreOperation[] {
   let bytes = 0;
   const end = operations.slice(0, MAX_STORE_OPERATIONS).findIndex((operation, index) => {

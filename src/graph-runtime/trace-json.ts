@@ -1,21 +1,24 @@
-/** More text than this is not a value that anybody reads in a trace; also bounds what building it costs. */
+/**
+ * Maximum characters of a value in a trace: nobody reads longer ones. It also bounds the cost of building the
+ * text.
+ */
 export const MAX_VALUE_CHARS = 8 * 1024 * 1024;
 
-/** A value that is not recorded, and why. */
+/** A value that is not recorded, and the reason. */
 type Unrecorded = { unrecorded: string };
 
 /**
- * JSON text of a value that a graph's code made, as tracing clients write it: objects by their `toJSON`
- * (messages become LangChain's constructor records), Maps as objects, Sets as arrays, errors as
- * `{name, message}`, BigInts and regular expressions as text, a cycle as `{"result": "[Circular]"}`.
- * Bytes are only counted: as JSON they would be many times their size. Undefined for what JSON has no
- * text for. Never throws.
+ * Returns the JSON text of a value that a graph's code made, in the form that tracing clients write: objects
+ * by their `toJSON` (messages become LangChain's constructor records), Maps as objects, Sets as arrays,
+ * errors as `{name, message}`, BigInts and regular expressions as strings, a cycle as `{"result":
+ * "[Circular]"}`. For binary data only the type and the length are written, because as JSON it would be many
+ * times its size. Returns undefined for values that have no JSON text. Never throws.
  */
 export function traceValueJson(value: unknown): string | Unrecorded | undefined {
   const ancestors: unknown[] = [];
   let chars = 0;
   function replace(this: unknown, key: string, projected: unknown): unknown {
-    // Before `toJSON`: that of a Buffer has already made a list of numbers.
+    // This reads the value before `toJSON`, because that of a Buffer has already made a list of numbers.
     const original: unknown = Reflect.get(Object(this), key);
     const shown = isBinary(original) ? describeBytes(original) : plain(projected);
     chars += key.length + (typeof shown === "string" ? shown.length : 4);
@@ -71,9 +74,10 @@ export type RootRun = {
 };
 
 /**
- * The same for every attempt of a run, so that all of them are one trace: `startedAt` (epoch
- * milliseconds) is that of the first. LangChain's tracers, which know milliseconds only, count the runs
- * of a trace in the three digits that are left; the root is the first.
+ * Returns the root of a run's trace. It is the same for every attempt of a run, so that all attempts form one
+ * trace: `startedAt` is the start of the first attempt, in milliseconds since the epoch. LangChain's tracers
+ * have millisecond precision only, and number the runs of a trace in the remaining three digits; the root is
+ * number 1.
  */
 export function rootRun(runId: string, startedAt: number): RootRun {
   const start_time = new Date(startedAt).toISOString().replace("Z", "001Z");

@@ -1,18 +1,21 @@
 import type { TraceBatch } from "./protocol.ts";
 import { MAX_VALUE_CHARS, traceValueJson } from "./trace-json.ts";
 
-/** A batch leaves when it has so many operations or so much text, or after so long. */
+/** A batch is sent once it has this many operations or characters, or after this many milliseconds. */
 const BATCH_OPERATIONS = 100;
 const BATCH_CHARS = 1024 * 1024;
 const BATCH_DELAY_MS = 250;
 
-/** Behind a slow recorder: past this, what comes is recorded without its values. */
+/**
+ * When the recorder is slow and more characters than this are waiting, further runs are recorded without
+ * their values.
+ */
 const MAX_WAITING_CHARS = 8 * 1024 * 1024;
 
-/** Past this, what comes is not recorded at all. */
+/** When more characters than this are waiting, further operations are dropped. */
 const MAX_WAITING_CHARS_WITHOUT_VALUES = 2 * MAX_WAITING_CHARS;
 
-/** What says where in its trace a run is. */
+/** The fields that identify a run and its position in its trace. */
 const IDENTITY_FIELDS = [
   "id",
   "trace_id",
@@ -23,17 +26,17 @@ const IDENTITY_FIELDS = [
   "start_time",
 ] as const;
 
-/** `extra` holds the metadata that runs are found by. */
+/** Fields that are always recorded; `extra` holds the metadata that runs are found by. */
 const OTHER_FIELDS = ["end_time", "error", "tags", "reference_example_id", "extra"] as const;
 
-/** The values that a run read and made, and what can be done without. */
+/** The fields with a run's inputs and results, which are left out first when too much is waiting. */
 const VALUE_FIELDS = ["inputs", "outputs", "events", "serialized"] as const;
 
 const FIELDS = [...IDENTITY_FIELDS, ...OTHER_FIELDS, ...VALUE_FIELDS] as const;
 
 type Field = (typeof FIELDS)[number];
 
-/** The API knows no others; `traceable` takes any text. */
+/** The run types that the API accepts; `traceable` accepts any string. */
 const RUN_TYPES = new Set<unknown>([
   "tool",
   "chain",
@@ -44,18 +47,19 @@ const RUN_TYPES = new Set<unknown>([
   "parser",
 ]);
 
-/** A run as a tracing client is given it; it may have more fields than are recorded. */
+/** A run as a tracing client receives it; it may have more fields than are recorded. */
 export type TracedRun = { [name in Field]?: unknown };
 
 type Kind = "post" | "patch";
 
-/** One create or update that has not left yet, each field as JSON text. */
+/** A create or an update that has not been sent yet, each field as JSON text. */
 type Operation = { kind: Kind; id: string; fields: Map<Field, string>; chars: number };
 
 /**
- * The creates and updates of a trace on their way out of the graph's isolate. Values are written as
- * JSON when they come, since graph code may change them later. An update joins the create that it
- * finds waiting. Nothing here is awaited by the graph, throws, or holds more than the bounds above.
+ * The creates and updates of a trace that are waiting to leave the graph's isolate. Values are serialised
+ * when they arrive, since graph code may change them later. An update is merged into a create of the same run
+ * that is still waiting. The graph never awaits anything here; nothing here throws, or holds more than the
+ * bounds above.
  */
 export class TraceQueue {
   readonly #send: (batch: TraceBatch) => Promise<void>;
@@ -71,7 +75,7 @@ export class TraceQueue {
   #lossReason = "too much was waiting";
   #closed = false;
 
-  /** `send` may take as long as it likes, and reject: what it was given is lost then. */
+  /** `send` may take any time, and may reject; the batch is then lost. */
   constructor(send: (batch: TraceBatch) => Promise<void>) {
     this.#send = send;
   }
@@ -85,12 +89,12 @@ export class TraceQueue {
   }
 
   /**
-   * Ends the runs that are still open with an error, and sends what waits. Resolves when that has
-   * arrived or is lost; later operations are ignored.
+   * Ends the runs that are still open with an error, and sends everything that waits. Resolves when all of it
+   * has arrived or is lost; later operations are ignored.
    */
   async close(): Promise<void> {
     const open = [...this.#open.values()];
-    // There must be room for their ends.
+    // This makes room for the updates that end the open runs.
     if (open.length > 0) this.#dispatchAll();
     const end_time = new Date().toISOString();
     for (const run of open) {
@@ -148,7 +152,10 @@ export class TraceQueue {
     return fields;
   }
 
-  /** Returns undefined for what is left out. `chars` is how long the run's other fields are. */
+  /**
+   * Returns the JSON text of a field, or undefined to leave it out. `chars` is the length of the run's other
+   * fields.
+   */
   #fieldJson(name: Field, value: unknown, chars: number): string | undefined {
     const isValue = (VALUE_FIELDS as readonly string[]).includes(name);
     if (isValue && this.#waitingChars > MAX_WAITING_CHARS) {
@@ -193,7 +200,7 @@ export class TraceQueue {
     });
   }
 
-  /** Never rejects. */
+  /** Sends a batch. Never rejects: a failure is counted as lost operations. */
   async #deliver(batch: TraceBatch): Promise<void> {
     try {
       await this.#send(batch);
@@ -203,7 +210,7 @@ export class TraceQueue {
     }
   }
 
-  /** The oldest of what waits, at least one operation. */
+  /** Removes and returns the oldest waiting operations, at least one. */
   #take(): TraceBatch {
     const taken: Operation[] = [];
     let chars = 0;
@@ -234,7 +241,7 @@ function recordedValue(run: TracedRun, name: Field): unknown {
   return value;
 }
 
-/** Streamed text is in the outputs; of a token's event only its time counts. */
+/** Reduces token events to their name and time: the streamed text is in the outputs. */
 function withoutTokens(events: unknown): unknown {
   if (!Array.isArray(events)) return events;
   return events.map((event: unknown) => {
@@ -244,7 +251,7 @@ function withoutTokens(events: unknown): unknown {
   });
 }
 
-/** What stands for a value that is not recorded: readers expect inputs and outputs to be objects. */
+/** Returns the replacement of a value that is not recorded: readers expect inputs and outputs to be objects. */
 function substitute(name: Field, reason: string): string | undefined {
   if (name !== "inputs" && name !== "outputs") return undefined;
   return JSON.stringify({ not_recorded: reason });

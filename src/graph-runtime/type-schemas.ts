@@ -2,15 +2,16 @@ import type { GraphDefinition } from "./graph-registry.ts";
 import type { GraphSchemas } from "./protocol.ts";
 import { localBinding } from "../lib/local-binding.ts";
 
-/** What the TypeScript types of a graph say, by "graph" or "graph|subgraph". */
+/** Schemas derived from a graph's TypeScript types, keyed by "graph" or "graph|subgraph". */
 export type TypeSchemas = Record<string, Partial<GraphSchemas>>;
 
-/** The binding by which a local platform tells what it has read from the types since it started. */
+/** The binding through which a local platform provides the schemas that it has derived since it started. */
 const BINDING = "PROJECT_SCHEMAS";
 
 /**
- * What the build put into the module, or else what the local platform has read by now: reading takes
- * longer than a start should, so there it goes on beside the server. Undefined while it is not known.
+ * Returns the schemas that the build put into the module, or else those that the local platform has derived
+ * so far. Deriving takes longer than a start should take, so the local platform does it while it serves.
+ * Returns undefined when neither is available.
  */
 export async function typeSchemas(
   env: object,

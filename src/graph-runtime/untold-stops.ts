@@ -2,12 +2,13 @@ import { version } from "@langchain/langgraph/package.json";
 import type { ThreadSnapshot } from "./protocol.ts";
 import type { GraphChunk } from "./stream-events.ts";
 
-/** From 0.3 on, the last values of a run that stops say so, and what it waits for. */
+/** LangGraph reports a stop and its interrupts in the run's last values from 0.3 on. */
 const TELLS_STOPS = !version.startsWith("0.2.");
 
 /**
- * The stream of a run, whose end says that it stopped and what it waits for, also where LangGraph does not: the
- * status of the thread, the result of the run and what clients show all depend on it.
+ * Returns the stream of a run with interrupts at its end when the run stopped, even for versions of LangGraph
+ * that do not report them. The status of the thread, the result of the run and what clients show all depend
+ * on them.
  */
 export function withStops(
   chunks: AsyncIterable<GraphChunk>,

@@ -1,15 +1,15 @@
 import type { WebhookRules } from "../lib/webhook-rules.ts";
 
-/** The webhooks of a project: which its runs may have, and what is sent with them. */
+/** A project's rules for the webhooks of its runs, and the headers that are sent with them. */
 export type WebhookDefinition = {
   rules: WebhookRules;
-  /** By name; a value may have templates, `${{ env.NAME }}`. */
+  /** Header values by name; a value may contain templates, `${{ env.NAME }}`. */
   headers: Record<string, string>;
 };
 
 const TEMPLATE = /\$\{\{\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g;
 
-/** The headers with the values of the variables that they name. It throws for one that is not set. */
+/** Returns the headers with the templates replaced by the variables they name. Throws when a variable is not set. */
 export function resolveHeaders(
   headers: Record<string, string>,
   env: Readonly<Record<string, string | undefined>>,

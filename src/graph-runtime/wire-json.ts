@@ -1,18 +1,18 @@
 import { isBaseMessage } from "@langchain/core/messages";
 
-/** Deeper values are refused rather than overflowing the stack of whoever reads them. */
+/** Deeper values are refused, because they would overflow the stack of their readers. */
 const MAX_DEPTH = 1000;
 
-/** A value a graph produced that JSON cannot carry; the message names where it is. */
+/** Thrown for a value of a graph that JSON cannot carry; the message names its path. */
 export class UnserialisableValueError extends Error {
   override readonly name = "UnserialisableValueError";
 }
 
 /**
- * JSON text of anything a graph emits, in the API's form: messages flat (`{...fields, type}`) rather
- * than LangChain's constructor records, dates as ISO strings, Maps as objects, Sets as arrays, errors
- * as `{name, message}`. Functions and undefined are left out as JSON does; a BigInt, a cycle or a
- * nesting beyond MAX_DEPTH throws UnserialisableValueError.
+ * Returns the JSON text of any value that a graph emits, in the API's form: messages flat (`{...fields,
+ * type}`) rather than LangChain's constructor records, dates as ISO strings, Maps as objects, Sets as arrays,
+ * errors as `{name, message}`. Functions and undefined are left out, as in JSON. Throws an
+ * UnserialisableValueError for a BigInt, a cycle, or nesting deeper than MAX_DEPTH.
  */
 export function toWireJson(value: unknown): string {
   return JSON.stringify(toWire(value)) ?? "null";
@@ -81,7 +81,10 @@ function convertRecord(
   return result;
 }
 
-/** The fields LangChain's `toDict()` gives, without building its intermediate constructor record. */
+/**
+ * The fields that LangChain's `toDict()` returns; reading them directly avoids its intermediate constructor
+ * record.
+ */
 const MESSAGE_FIELDS = [
   "content",
   "additional_kwargs",
@@ -108,7 +111,7 @@ function flatMessage(message: object): Record<string, unknown> {
   return fields;
 }
 
-/** Messages of LangChain 0.x tell their type by a method only. */
+/** Returns the type of a message of LangChain 0.x, which is available only through a method. */
 function oldType(message: object): unknown {
   const getType: unknown = Reflect.get(message, "_getType");
   return typeof getType === "function" ? getType.call(message) : undefined;

@@ -5,30 +5,30 @@ import type { Principal } from "../lib/principal.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import type { Scope } from "../lib/scope.ts";
 
-/** What the middleware of `app.ts` provides to every handler. */
+/** The bindings and variables that the middleware of `app.ts` provides to every handler. */
 export type AppEnv = {
   Bindings: Env;
   Variables: {
     requestId: string;
     settings: Settings;
     arrival: Arrival;
-    /** Set by the surface's authentication; absent on the routes that need none. */
+    /** Set by the surface's authentication; absent on routes that need none. */
     scope: Scope;
-    /** Whether a private host may answer; absent until `admitWorkspace` says so. */
+    /** Whether a private host may answer the request. Absent until `admitWorkspace` sets it. */
     admitted: boolean;
-    /** Names of members of the query and the body that have no effect; absent without any. */
+    /** Names of members of the query and the body that have no effect; absent when there are none. */
     ignoredFields: Set<string> | undefined;
-    /** Whom the agent server serves; null where the project has no authentication of its own. */
+    /** The user whom the agent server serves; null when the project has no authentication of its own. */
     principal: Principal | null;
-    /** The request's headers that a run finds in its `configurable`; absent without any. */
+    /** Request headers that a run finds in its `configurable`; absent when there are none. */
     configurable: Record<string, string> | undefined;
-    /** The request's headers that the log tells, as members of its line; absent without any. */
+    /** Request headers that are added to the request's log line; absent when there are none. */
     loggedHeaders: Record<string, string> | undefined;
-    /** Set where the answer is that of another request, which was made of this one and is logged itself. */
+    /** Set when the response is that of another request, which was derived from this one and is logged itself. */
     isForwarded: true | undefined;
-    /** Set where a project's own app answered. */
+    /** Set when a project's own app has answered. */
     isOfApp: true | undefined;
-    /** Whose graphs the agent server runs; null for those that the Worker was built with. */
+    /** The revision whose graphs the agent server runs; null for the graphs that the Worker was built with. */
     revision: RevisionRef | null;
   };
 };

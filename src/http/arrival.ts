@@ -8,7 +8,7 @@ import type { AppEnv } from "./app-types.ts";
 
 type FindKeyIn = (env: Env) => FindKey;
 
-/** Reads the settings and the request, for all that follows. 400 for a `Host` that is not one host. */
+/** Reads the settings and the request for all later handlers. Throws a 400 when `Host` is not a single host. */
 export function readArrival(findKeyIn: FindKeyIn): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const settings = parseSettings(c.env);
@@ -25,19 +25,22 @@ export function readArrival(findKeyIn: FindKeyIn): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** 404 for a path that is not one of those which the request's host serves. */
+/** Throws a 404 for a path that the request's host does not serve. */
 export const knownSurface: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { surface, path } = c.var.arrival;
-  // Health checks come by any host, or by address.
+  // Health checks are accepted on any host, or by address.
   if (path !== "/ok" && !isPathOf(surface, path)) throw new ApiError("not_found", "Not Found");
   await next();
 };
 
-/** The path by which a request is routed. A request that is refused before it meets a route keeps its own. */
+/**
+ * Returns the function that yields the path by which a request is routed. A request that is refused before routing
+ * keeps its own path.
+ */
 export function pathOf(findKeyIn: FindKeyIn) {
   return (request: Request, options?: { env?: object }): string => {
     const fallback = URL.parse(request.url)?.pathname ?? "/";
-    // Hono's type for the bindings is open; the runtime always gives those of the Worker.
+    // Hono leaves the type of the bindings open; the runtime always passes the Worker's.
     const env = options?.env as Env | undefined;
     if (env === undefined) return fallback;
     try {

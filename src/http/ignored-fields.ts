@@ -7,22 +7,22 @@ export const IGNORED_FIELDS_HEADER = "x-ignored-fields";
 
 const MAX_NAMES = 20;
 const MAX_KEY_CHARS = 64;
-/** Proxies refuse headers of 8 kB and more in all. */
+/** Proxies refuse requests and responses whose headers total 8 kB or more. */
 const MAX_HEADER_CHARS = 2000;
 
 /** Stands for the names that are left out. */
 const MORE = "...";
 
 /**
- * Notes members of a query or a body that have no effect, for the header of the answer. Those of a
- * list's items have `[]` in their names instead of an index, so that each is said once.
+ * Records members of a query or a body that have no effect, for a response header. Names of members in a list's
+ * items contain `[]` instead of an index, so that each name is reported once.
  */
 export function noteIgnored(c: AppContext, ignored: Iterable<UnknownMembers>): void {
   for (const { path, keys } of ignored) {
     const parent = path.map(pathPart).join("");
     for (const key of keys) {
       const names = c.get("ignoredFields") ?? new Set();
-      // One more than are said, which tells that there are more.
+      // One name beyond the maximum is kept, which marks that there are more.
       if (names.size > MAX_NAMES) return;
       names.add((parent + pathPart(key)).replace(/^\./, ""));
       c.set("ignoredFields", names);
@@ -30,7 +30,7 @@ export function noteIgnored(c: AppContext, ignored: Iterable<UnknownMembers>): v
   }
 }
 
-/** Says in a header of the answer, whatever it is, and in the log what of the request was ignored. */
+/** Reports the ignored members in a header of every response, and in the log. */
 export const sayIgnoredFields: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const names = c.get("ignoredFields");
@@ -55,7 +55,7 @@ function headerText(names: Iterable<string>): string {
   return said.join(", ");
 }
 
-/** In characters that a header's list can have: what the client wrote is percent-encoded. */
+/** Percent-encodes what the client wrote, so that a name has only characters allowed in a header's list. */
 function pathPart(key: PropertyKey): string {
   if (typeof key !== "string") return "[]";
   return `.${encodeURIComponent(key.slice(0, MAX_KEY_CHARS).toWellFormed())}`;

@@ -9,16 +9,16 @@ import type { JsonText } from "../lib/json-answer.ts";
 const JSON_CONTENT_TYPE = /^application\/json(; ?charset=utf-8)?$/i;
 
 /**
- * Reads the body once, within the size limit, and parses it as JSON whatever its content type says:
- * clients send JSON as text/plain to spare a preflight, or without a type. No body counts as `{}`,
- * so that a route whose fields are all optional accepts it.
+ * Reads the body once, within the size limit, and parses it as JSON whatever its content type is: clients send
+ * JSON as text/plain to avoid a preflight, or without a type. A missing body counts as `{}`, so that routes whose
+ * fields are all optional accept it.
  */
 export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { method, raw } = c.req;
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return next();
   const bytes = await readBody(raw, c.var.settings.maxBodyBytes);
   const value = bytes.byteLength === 0 ? {} : parseJson(bytes);
-  // The router's validators look at the content type, and would parse a cached text again.
+  // The router's validators check the content type, and would parse a cached text again.
   if (!JSON_CONTENT_TYPE.test(raw.headers.get("content-type") ?? "")) {
     const headers = new Headers(raw.headers);
     headers.set("content-type", "application/json");
@@ -28,7 +28,7 @@ export const jsonBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** The whole body; 413 beyond `maxBytes`. */
+/** Reads the whole body. Throws a 413 when it is longer than `maxBytes`. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? 0);
   const isHopeless = declared > maxBytes + MAX_DRAINED_BYTES;
@@ -37,12 +37,12 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   throw new ApiError("payload_too_large", `Request body is larger than ${maxBytes} bytes`);
 }
 
-/** How a route describes the JSON body that it takes. */
+/** Describes the JSON body of a route. */
 export function jsonBodyOf<T extends z.ZodType>(schema: T) {
   return { required: true, content: { "application/json": { schema } } };
 }
 
-/** JSON that is text already: large values are not parsed and written again. */
+/** Responds with JSON that is text already, so that large values are not parsed and serialised again. */
 export function jsonResponse(c: AppContext, json: JsonText): Response {
   c.header("Content-Type", "application/json");
   return c.body(json);

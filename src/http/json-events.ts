@@ -4,8 +4,9 @@ const HEARTBEAT_MS = 5000;
 const HEARTBEAT = ": heartbeat\n\n";
 
 /**
- * Server-sent events without names or ids, one for each value, which are asked for as the reader takes them. A
- * comment keeps the connection alive meanwhile; a reader that leaves ends the values.
+ * Returns a stream of server-sent events without names or ids, one per value. Values are requested as the reader
+ * consumes them. Comments keep the connection alive while a value is awaited; when the reader leaves, the
+ * generator is ended.
  */
 export function jsonEvents(
   first: object,
@@ -26,7 +27,7 @@ export function jsonEvents(
           return;
         }
         next = rest.next();
-        // Whoever reads on is told of a failure; nobody has to.
+        // A failure rejects the next read. If nobody reads on, it must not become an unhandled rejection.
         next.catch(() => {});
         controller.enqueue(encoder.encode(`data: ${JSON.stringify(result.value)}\n\n`));
       },

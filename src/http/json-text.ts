@@ -2,7 +2,7 @@ import { type ApiError, invalidField } from "../lib/api-error.ts";
 import { isTooDeep, MAX_JSON_DEPTH } from "../lib/json.ts";
 import { messageOf } from "../lib/error-text.ts";
 
-/** Throws a "validation" error when the bytes are not JSON text, or nest too deep. */
+/** Parses JSON. Throws a "validation" error when the bytes are not JSON text, or nest too deeply. */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   try {

@@ -1,13 +1,13 @@
 import { withTimeout } from "../lib/with-timeout.ts";
 
-/** Often enough for proxies, and for a client that leaves to be noticed soon. */
+/** Frequent enough for the time-outs of proxies, and to notice soon that a client has left. */
 const HEARTBEAT_MS = 1000;
 
 const HEARTBEAT = new TextEncoder().encode("\n");
 
 /**
- * A JSON answer that may take long. From when `begun` resolves, the answer is sent as a 200 with white space
- * before it, which JSON allows: it keeps the connection alive. What is refused has to be refused before.
+ * Keeps the connection of a slow JSON response alive. Once `begun` resolves, the response is sent as a 200 whose
+ * JSON is preceded by white space, which JSON allows. Refusals must therefore happen before `begun` resolves.
  */
 export async function keptAlive(
   answer: Promise<Response>,

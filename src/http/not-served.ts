@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 
 /**
- * A member that the API's clients know and that is not served here. Ignored like one that nobody
- * knows, it would leave something undone, or done otherwise than asked, without a word: so it is
- * refused, by a sentence that says what is not served. Null and false ask for nothing.
+ * Makes the schema of a member that the API's clients know and that is not served here. If it were ignored like an
+ * unknown member, part of the request would silently not be done, or be done differently. So it is refused with a
+ * sentence that says what is not served. Null and false are accepted, because they request nothing.
  */
 export function notServed(sentence: string) {
   return z

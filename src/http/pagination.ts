@@ -2,7 +2,9 @@ import type { AppContext } from "./app-types.ts";
 
 export type Page = { limit: number; offset: number };
 
-/** `total` is the number of all matching rows, `returned` of those on this page. */
+/**
+ * Sets the headers of a page. `total` is the number of all matching rows, and `returned` of those on this page.
+ */
 export function setPaginationHeaders(
   c: AppContext,
   page: Page,

@@ -37,7 +37,7 @@ export function integerParam(bounds: { min: number; max?: number }) {
     .openapi({ type: "integer", minimum: bounds.min, maximum: max });
 }
 
-/** A list: one JSON array (the JS SDK), a repeated key (Python), or a single plain value. */
+/** A list in one of three forms: one JSON array (the JS SDK), a repeated key (Python), or a single plain value. */
 export function listParam<T extends string>(allowed?: readonly T[]) {
   return z
     .union([z.string(), z.array(z.string())])

@@ -24,9 +24,9 @@ export const STATUS_OF = {
 } as const satisfies Record<ErrorCode, number>;
 
 /**
- * The agent server's shape: `{"detail": "<text>"}`, and for validation
- * `{"detail": [{"loc", "msg", "type"}]}`. What was not foreseen is logged with the request's id and
- * answered without a word of its message.
+ * Renders an error in the agent server's shape: `{"detail": "<text>"}`, and for validation `{"detail": [{"loc",
+ * "msg", "type"}]}`. Unforeseen errors are logged with the request's id, and their message is not part of the
+ * response.
  */
 export function renderDetail(error: Error, c: Context<AppEnv>): Response {
   if (error instanceof ApiError && error.code !== "internal") {
@@ -53,7 +53,7 @@ export function renderDetail(error: Error, c: Context<AppEnv>): Response {
   return c.json({ detail: "Internal server error", request_id }, 500);
 }
 
-/** The platform marks what it raises itself when an object cannot take more requests. */
+/** The platform marks the errors that it raises when an object cannot take more requests. */
 function isOverload(error: Error): boolean {
   return "overloaded" in error && error.overloaded === true;
 }

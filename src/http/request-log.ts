@@ -6,13 +6,14 @@ import type { Settings } from "../env.ts";
 import { log, type LogLevel } from "../lib/log.ts";
 import type { Scope } from "../lib/scope.ts";
 
-/** The state of an OAuth attempt is named like an id, and as good as a key. */
+/** The state of an OAuth attempt is named like an id, but works like a key. */
 const SECRET_IDS = new Set(["auth_id"]);
 
 /**
- * What a log may tell of where a request went: `route`, the pattern of its route, null when it met none,
- * and the ids in its path by their names; `http.app` where a project's own app answered. The path itself stays out, because links that work without a key have their token
- * there, and so has whatever a client sends to an address that is none.
+ * Returns what the log may contain about a request's path: `route`, the pattern of its route, or null when it
+ * matched none, and the ids in its path by their names. The route is `http.app` when a project's own app answered.
+ * The path itself is not logged, because links that work without a key contain a token, and so may anything that a
+ * client sends to an unknown address.
  */
 export function loggedRoute(c: AppContext): Record<string, string | null> {
   if (c.get("isOfApp")) return { route: "http.app" };
@@ -27,10 +28,10 @@ export function loggedRoute(c: AppContext): Record<string, string | null> {
   return { route, ...Object.fromEntries(ids) };
 }
 
-/** A caller's id is kept when it is short and harmless, so that logs of both sides match. */
+/** A request id sent by the caller is kept when it is short and harmless, so that the logs of both sides match. */
 const SANE_ID = /^[\w.:-]{1,128}$/;
 
-/** Gives each request an id and, once answered, one line of JSON in the log. */
+/** Assigns an id to each request and, once it is answered, writes one line of JSON to the log. */
 export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const startedAt = Date.now();
   const given = c.req.header("x-request-id");
@@ -38,9 +39,9 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set("requestId", requestId);
   await next();
   if (c.get("isForwarded")) return;
-  // On the answer itself: `c.header` would copy it, and each of its headers.
+  // The header is set on the response itself: `c.header` would copy it with all of its headers.
   c.res.headers.set("x-request-id", requestId);
-  // Not there when the request ended before they were set.
+  // These are undefined when the request ended before they were set.
   const scope: Scope | undefined = c.get("scope");
   const settings: Settings | undefined = c.get("settings");
   log(settings?.logLevel ?? "info", levelOf(c.res.status), {

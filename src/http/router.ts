@@ -15,16 +15,16 @@ const SOURCE_OF = {
   cookie: "header",
 } as const;
 
-/** By which path a request is routed; `env` are the Worker's bindings. */
+/** Returns the path by which a request is routed. `env` has the Worker's bindings. */
 type PathOf = (request: Request, options?: { env?: object }) => string;
 
-/** The query schema of a route that has no parameters. */
+/** The query schema of a route without query parameters. */
 const NO_QUERY = tolerant(z.strictObject({}));
 
 /**
- * A router whose `openapi()` routes answer a request that does not fit their schema with a
- * "validation" error. What a `z.strictObject` in the schema of a query or a body does not know is
- * taken out of the request before it is validated, and noted for the answer.
+ * Creates a router whose `openapi()` routes throw a "validation" error for a request that does not match their
+ * schema. Members that a `z.strictObject` in the schema of a query or a body does not define are removed from the
+ * request before validation, and recorded for the response.
  */
 export function createRouter(options: { getPath?: PathOf } = {}): OpenAPIHono<AppEnv> {
   const router = new OpenAPIHono<AppEnv>({
@@ -40,7 +40,7 @@ export function createRouter(options: { getPath?: PathOf } = {}): OpenAPIHono<Ap
   });
   const { openapi } = router;
   router.openapi = (route, handler, hook) => {
-    // Described as it is written: the document knows schemas by their identity.
+    // The original route is registered, because the document identifies schemas by identity.
     router.openAPIRegistry.registerPath(route);
     const validated = { ...route, request: tolerantRequest(route), hide: true };
     return openapi(validated as typeof route, handler, hook);
@@ -50,7 +50,7 @@ export function createRouter(options: { getPath?: PathOf } = {}): OpenAPIHono<Ap
 
 type Content = NonNullable<NonNullable<RouteConfig["request"]>["body"]>["content"];
 
-/** What the request is validated against: the same schemas, ignoring what they do not know. */
+/** Returns the schemas to validate a request against: the same ones, made to ignore unknown members. */
 function tolerantRequest({ request = {} }: RouteConfig): RouteConfig["request"] {
   const { query, body } = request;
   return {
@@ -71,7 +71,9 @@ function tolerantContent(content: Content): Content {
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** What to throw where no route matched: 405 when the path exists with another method. */
+/**
+ * Returns the error to throw when no route matched: a 405 when the path exists with another method, else a 404.
+ */
 export function noRoute(app: Pick<Hono<AppEnv>, "router">, c: AppContext): ApiError {
   const allowed = METHODS.filter((method) => hasRoute(app, method, c.req.path));
   if (allowed.length === 0) return new ApiError("not_found", "Not Found");
@@ -79,7 +81,7 @@ export function noRoute(app: Pick<Hono<AppEnv>, "router">, c: AppContext): ApiEr
   return new ApiError("method_not_allowed", "Method Not Allowed");
 }
 
-/** Whether there is a route, and no middleware alone, for a path as it is routed. */
+/** Whether a route, not only middleware, matches a routed path. */
 export function hasRoute(app: Pick<Hono<AppEnv>, "router">, method: string, path: string): boolean {
   const [matches] = app.router.match(method, path);
   // Middleware is registered for all methods.

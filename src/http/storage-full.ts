@@ -2,17 +2,17 @@ import { log } from "../lib/log.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { isDiskFull } from "../lib/local-disk.ts";
 
-/** What SQLite, D1 and the system say. */
+/** The messages of SQLite, D1 and the operating system. */
 const FULL = /database or disk is full|exceeded maximum db size|no space left on device/i;
 
-/** All that the runtime says of a failure of its own, such as that of a write to the disk. */
+/** The whole message that the runtime gives for an internal failure, such as a failed write to the disk. */
 const UNEXPLAINED = /^internal error; reference = /;
 
 const MAX_CAUSES = 5;
 
 /**
- * The error to answer with: a 507 that says what to do when the reason of `error` is that there is no room
- * to store anything, and `error` itself otherwise.
+ * Returns the error to respond with: a 507 that says what to do when `error` was caused by full storage, otherwise
+ * `error` itself.
  */
 export async function explainStorage(error: Error, env: unknown): Promise<Error> {
   if (error instanceof ApiError && error.cause === undefined) return error;

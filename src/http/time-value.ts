@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { parseTime } from "../lib/time.ts";
 
-/** A time in a body or a query, as microseconds since 1970. Without a zone it is UTC. */
+/** A time in a body or a query. Its value is in microseconds since the epoch; a text without a zone is in UTC. */
 export function timeValue() {
   return z
     .union([z.string(), z.number()])

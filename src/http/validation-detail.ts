@@ -1,7 +1,7 @@
 import { isObject } from "../lib/json.ts";
 import type { ValidationDetail } from "../lib/api-error.ts";
 
-/** A Zod issue, as far as it is read here; unions nest. */
+/** The parts of a Zod issue that are read here. Issues of unions nest. */
 type Issue = {
   code?: string | undefined;
   path: PropertyKey[];
@@ -12,9 +12,9 @@ type Issue = {
 export type ValidationSource = "body" | "query" | "path" | "header";
 
 /**
- * Zod's issues as the API reports them. Types and texts follow pydantic's where one is obvious,
- * because that is what clients of the hosted server read. `input` is what was validated: it tells a
- * missing field from one of a wrong type.
+ * Converts Zod's issues to the entries that the API reports. Types and messages follow pydantic's where there is
+ * an obvious equivalent, because clients of the hosted server read those. `input` is the validated value, which
+ * tells a missing field from one of a wrong type.
  */
 export function toValidationDetail(
   source: ValidationSource,
@@ -35,7 +35,7 @@ function describe(
   if (issue.code === "invalid_union") {
     const nested = likeliestBranch(issue["errors"]);
     if (nested !== null) {
-      // What a branch does not know is ignored: it did not fail for that.
+      // Unknown members are ignored, so they are not why the branch failed.
       const reasons = nested.filter(({ code }) => code !== "unrecognized_keys");
       const told = reasons.length > 0 ? reasons : nested;
       return told.flatMap((each) => describe(source, each, input, path));
@@ -120,7 +120,10 @@ function boundText(
   };
 }
 
-/** The branch that got furthest into the input is the one that the client meant. */
+/**
+ * Returns the issues of the branch that matched the input to the greatest depth: most likely the one the client
+ * meant.
+ */
 function likeliestBranch(errors: unknown): Issue[] | null {
   if (!Array.isArray(errors)) return null;
   let best: Issue[] | null = null;

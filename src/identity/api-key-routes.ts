@@ -13,8 +13,8 @@ import { sha256Hex } from "../lib/bytes.ts";
 import { apiKeyPrefix, generateApiKey } from "./api-key.ts";
 
 /**
- * The keys of a workspace. A key that was revoked a moment ago may still read for some seconds elsewhere; here it may
- * not, or it could make itself a successor.
+ * Routes for the API keys of a workspace. A revoked key can still read elsewhere for some seconds, but not here,
+ * where it could create its own successor.
  */
 export const apiKeyRoutes = createRouter();
 
@@ -24,28 +24,35 @@ const tags = ["Workspaces"];
 
 const listedKey = {
   id: z.uuid(),
-  short_key: z.string().openapi({ description: "How the key begins, to tell it from others" }),
+  short_key: z
+    .string()
+    .openapi({ description: "The first characters of the key, to tell keys apart" }),
   description: z.string(),
   read_only: z.literal(false),
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable().openapi({ description: "To the minute" }),
-  expires_at: z.null().openapi({ description: "A key holds until it is revoked" }),
+  expires_at: z.null().openapi({ description: "Always null: a key is valid until it is revoked" }),
 };
 
 const keySchema = z.object(listedKey).openapi("APIKeyGetResponse");
 const createdKeySchema = z
-  .object({ ...listedKey, key: z.string().openapi({ description: "Shown now, and never again" }) })
+  .object({
+    ...listedKey,
+    key: z
+      .string()
+      .openapi({ description: "The text of the key, which only this response contains" }),
+  })
   .openapi("APIKeyCreateResponse");
 
-const ROLES = "Keys have no roles: each may do all that its workspace may";
+const ROLES = "Keys have no roles: every key has all permissions of its workspace";
 
 const createSchema = z
   .strictObject({
     description: z.string().min(1).max(MAX_DESCRIPTION_CHARS).default("Default API key"),
     read_only: z.literal(false, ROLES).optional(),
-    expires_at: notServed("Keys do not expire: revoke the key when it has served"),
-    workspaces: notServed("A key is one of the workspace whose key makes it"),
-    default_workspace_id: notServed("A key is one of the workspace whose key makes it"),
+    expires_at: notServed("Keys do not expire: revoke a key that is no longer needed"),
+    workspaces: notServed("A key belongs to the workspace of the key that creates it"),
+    default_workspace_id: notServed("A key belongs to the workspace of the key that creates it"),
     role_id: notServed(ROLES),
     org_role_id: notServed(ROLES),
   })
@@ -102,11 +109,11 @@ apiKeyRoutes.openapi(
     method: "delete",
     path: "/api-key/{api_key_id}",
     tags,
-    summary: "Revoke an API key of the workspace, which is not the one that asks",
+    summary: "Revoke another API key of the workspace",
     request: { params: z.object({ api_key_id: uuidParam() }) },
     responses: {
       200: {
-        description: "The key as it was",
+        description: "The revoked key",
         content: { "application/json": { schema: keySchema } },
       },
     },
@@ -130,17 +137,17 @@ function toKeyJson({ id, name, prefix, created_at, last_used_at }: ApiKeyRow) {
   };
 }
 
-/** How many keys a workspace can have by the API. An administrator's tool makes more. */
+/** Maximum keys that a workspace can create by the API. An administrator's tool can create more. */
 const MAX_KEYS = 100;
 
-/** More than the API makes: those of the tool are listed, too. */
+/** Maximum keys in the list. It is above MAX_KEYS, because keys made by the tool are listed, too. */
 const MAX_LISTED = 1000;
 
 async function findApiKeys(db: D1Database, workspaceId: string): Promise<ApiKeyRow[]> {
   return listApiKeys(db, workspaceId, MAX_LISTED);
 }
 
-/** The text of the key is in what this returns, and nowhere else. */
+/** Creates a key. Its text is only in the returned value; only its hash is stored. */
 async function createApiKey(
   db: D1Database,
   of: { workspaceId: string; name: string; region: Region },
@@ -160,7 +167,7 @@ async function createApiKey(
   return { row: { ...stored, last_used_at: null, revoked_at: null }, key };
 }
 
-/** A key that could revoke itself could leave the workspace without any: another one has to do it. */
+/** Revokes a key. A key cannot revoke itself, so a workspace cannot revoke its last key. */
 async function removeApiKey(db: D1Database, asking: KeyIdentity, id: string): Promise<ApiKeyRow> {
   if (id === asking.key_id) {
     throw new ApiError("conflict", "A key cannot revoke itself: revoke it with another key");

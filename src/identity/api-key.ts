@@ -1,22 +1,22 @@
 import { type Region, REGIONS } from "../lib/region.ts";
 
-/** Recognisable in logs and by secret scanners. */
+/** The prefix that identifies keys in logs and to secret scanners. */
 const KEY_PREFIX = "tw_";
 
 const SECRET_BYTES = 32;
 
-/** What of a key's secret may be shown again: enough to tell keys apart, too little to guess one. */
+/** Characters of a key's secret that may be shown again: enough to tell keys apart, too few to guess a key. */
 const SHOWN_CHARS = 8;
 
-/** By its length no key without a region is taken for one, whatever its random characters are. */
+/** The fixed length prevents a key without a region from being read as regional by its random characters. */
 const REGIONAL_KEY = new RegExp(`^${KEY_PREFIX}(${REGIONS.join("|")})_[\\w-]{43}$`);
 
-/** With a region, or from before keys had one; as a part of a text that is no part of a longer word. */
+/** Matches a key within a text, with a region or from before keys had one, but not within a longer word. */
 const KEY_IN_TEXT = new RegExp(
   `(?<![\\w-])${KEY_PREFIX}(?:(?:${REGIONS.join("|")})_)?[\\w-]{43}(?![\\w-])`,
 );
 
-/** `tw_us_` or `tw_eu_`, and 43 base64url characters: 256 random bits. */
+/** Generates a key: `tw_us_` or `tw_eu_`, and 43 base64url characters with 256 random bits. */
 export function generateApiKey(region: Region): string {
   const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const base64 = btoa(String.fromCharCode(...bytes));
@@ -24,15 +24,18 @@ export function generateApiKey(region: Region): string {
   return `${KEY_PREFIX}${region}_${secret}`;
 }
 
-/** The region that a key was made in; null when it does not say, and is one of the region asked. */
+/**
+ * Returns the region in which a key was made; null for a key without one, which belongs to the region that
+ * received it.
+ */
 export function apiKeyRegion(key: string): Region | null {
   const name = REGIONAL_KEY.exec(key)?.[1];
   return REGIONS.find((region) => region === name) ?? null;
 }
 
 /**
- * Whether what a request has in a header, a cookie or its query holds what looks like a key: twice, quoted,
- * behind a scheme, percent-encoded, or as the user or password of basic authentication.
+ * Whether a header, a cookie or a query contains text that looks like a key: repeated, quoted, after a scheme,
+ * percent-encoded, or as the user or password of basic authentication.
  */
 export function holdsApiKey(text: string): boolean {
   return [text, percentDecoded(text), basicCredentials(text)].some((form) =>
@@ -40,7 +43,7 @@ export function holdsApiKey(text: string): boolean {
   );
 }
 
-/** Byte for byte, so that what is badly encoded elsewhere hides nothing. */
+/** Decodes each byte on its own, so that invalid encoding elsewhere in the text cannot hide a key. */
 function percentDecoded(text: string): string {
   return text.replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

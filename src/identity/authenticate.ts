@@ -8,16 +8,16 @@ import { admitWorkspace } from "./private-connectivity.ts";
 import type { Caller } from "../front-door/caller.ts";
 import { openServerRefusal, otherRegionText } from "./refused-callers.ts";
 
-/** How precise `last_used_at` is: not every request is worth a write. */
+/** The precision of `last_used_at`, so that not every request writes to the database. */
 const LAST_USED_PRECISION_MS = 60_000;
 
-/** Which of a caller's two ways to look a key up is meant. */
+/** The lookup of a key to use: the current state, or a cached one of a few seconds ago. */
 export type KeyAsOf = keyof Pick<Caller, "current" | "recent">;
 
-/** Sets whose threads and assistants a request to the agent server is about. */
+/** Sets the scope of a request to the agent server: whose threads and assistants it may touch. */
 export async function setAgentScope(c: AppContext, asOf: KeyAsOf): Promise<void> {
   const { agentAuth, agentWorkspaceId } = c.var.settings;
-  // Open means open: a key of some other service, which SDKs send unasked, changes nothing.
+  // An open server ignores keys: SDKs also send keys of other services without being asked to.
   const isOpen = agentAuth === "none";
   const workspaceId = isOpen ? agentWorkspaceId : await workspaceOfRequest(c, asOf);
   if (isOpen) {
@@ -31,7 +31,7 @@ function requireLocal(c: AppContext): void {
   const { trustedHosts, hosts } = c.var.settings;
   const { hostname } = c.var.arrival;
   const asked = { hostname, origin: c.req.header("origin") };
-  // Where the agent server has a host, nothing is served by any other.
+  // When the agent server has a configured host, it serves no other.
   const refusal = openServerRefusal(asked, {
     trustedHosts,
     hasOwnHosts: hosts.agentsDomain !== null,
@@ -40,21 +40,21 @@ function requireLocal(c: AppContext): void {
 }
 
 /**
- * The workspace whose API key the request has as `X-Api-Key`. 401 without a valid one; a token in
- * `Authorization` is somebody else's here.
+ * Returns the workspace of the API key in `X-Api-Key`. Throws a 401 without a valid one. A token in
+ * `Authorization` belongs to another service here.
  */
 export async function workspaceOfKey(c: AppContext): Promise<string> {
   return (await identify(c, c.var.arrival.caller.headerKey, "current")).workspace_id;
 }
 
-/** The workspace of the request's API key, in either header. 401 without a valid one. */
+/** Returns the workspace of the request's API key, from either header. Throws a 401 without a valid one. */
 export async function workspaceOfRequest(c: AppContext, asOf: KeyAsOf): Promise<string> {
   return (await requireKey(c, asOf)).workspace_id;
 }
 
 /**
- * Sets the workspace of a request that needs a key whatever the agent server's setting is. A revoked
- * key is refused within seconds, not at once: tracers send many small requests.
+ * Sets the workspace of a request that needs a key regardless of the agent server's setting. A revoked key is
+ * refused within seconds rather than at once, because tracers send many small requests.
  */
 export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { workspace_id } = await requireKey(c, "recent");
@@ -63,8 +63,8 @@ export const workspaceScope: MiddlewareHandler<AppEnv> = async (c, next) => {
 };
 
 /**
- * The API key of the request (`X-Api-Key`, or `Authorization: Bearer`). 401 without a valid one,
- * 403 when `X-Tenant-Id` names another workspace than the key's.
+ * Returns the identity of the request's API key (`X-Api-Key`, or `Authorization: Bearer`). Throws a 401 without a
+ * valid one, and a 403 when `X-Tenant-Id` names another workspace than the key's.
  */
 export async function requireKey(c: AppContext, asOf: KeyAsOf): Promise<KeyIdentity> {
   return identify(c, c.var.arrival.caller.key, asOf);

@@ -13,7 +13,7 @@ const answerSchema = z.object({ workspace_id: z.string(), plan: z.enum(PLANS) })
 
 type PlanAnswer = z.infer<typeof answerSchema>;
 
-/** The plan of a workspace, from the region that has the billing rows. Throws when it cannot be had. */
+/** Asks the region that has the billing rows for the plan of a workspace. Throws when it does not answer. */
 export async function askForPlan(
   { billingUrl, regionSecret }: Pick<Settings, "billingUrl" | "regionSecret">,
   workspaceId: string,
@@ -23,7 +23,7 @@ export async function askForPlan(
   const response = await fetch(url, {
     headers: await signCall(regionSecret, { method: "GET", url }, Date.now()),
     signal: AbortSignal.timeout(TIMEOUT_MS),
-    // The signature is for nobody else.
+    // Redirects are not followed, so that no other host receives the signature.
     redirect: "manual",
   });
   if (!response.ok) {
@@ -31,11 +31,15 @@ export async function askForPlan(
     throw new Error(`The billing region answered ${response.status}`);
   }
   const { workspace_id, plan } = answerSchema.parse(await response.json());
-  if (workspace_id !== workspaceId) throw new Error("The billing region answered for another");
+  if (workspace_id !== workspaceId)
+    throw new Error("The billing region answered for another workspace");
   return plan;
 }
 
-/** What the other region asks. Not for clients: it is in no document, and needs a signature. */
+/**
+ * Answers the other region. These routes are not for clients: no API document lists them, and they require a
+ * signature.
+ */
 export const planRoutes = createRouter();
 
 planRoutes.get("/internal/plans/:workspace_id", async (c) => {

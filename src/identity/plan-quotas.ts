@@ -3,7 +3,7 @@ import type { Plan } from "../lib/plan-order.ts";
 
 const quota = (fallback: number) => z.int().nonnegative().default(fallback);
 
-/** The one table of what a plan allows a workspace; what the variable PLAN_QUOTAS leaves out is as here. */
+/** The quotas of each plan. The variable PLAN_QUOTAS overrides these defaults. */
 export const planQuotasSchema = z.strictObject({
   developer: quotasOf({ deployments: 1, exports_at_once: 1 }),
   plus: quotasOf({ deployments: 20, exports_at_once: 15 }),
@@ -13,11 +13,11 @@ export const planQuotasSchema = z.strictObject({
 function quotasOf(fallback: { deployments: number; exports_at_once: number }) {
   return z
     .strictObject({
-      /** How many deployments there may be. */
+      /** Maximum number of deployments. */
       deployments: quota(fallback.deployments),
       /**
-       * How many exports are at work at a time; the others wait. A plan without bulk export needs one
-       * too: what was asked for before the plan changed is finished.
+       * Maximum number of exports that run at a time; others wait. A plan without bulk export needs one too,
+       * because exports requested before the plan changed are finished.
        */
       exports_at_once: z.int().positive().default(fallback.exports_at_once),
     })
@@ -26,7 +26,7 @@ function quotasOf(fallback: { deployments: number; exports_at_once: number }) {
 
 export type PlanQuotas = z.infer<typeof planQuotasSchema>;
 
-/** What a workspace of this plan may have. */
+/** Returns the quotas of a workspace with this plan. */
 export function planQuota(settings: { planQuotas: PlanQuotas }, plan: Plan): PlanQuotas[Plan] {
   return settings.planQuotas[plan];
 }

@@ -11,14 +11,14 @@ import { isolateCache } from "../lib/isolate-cache.ts";
 import { isAtLeast } from "../lib/plan-order.ts";
 import { workspacePlan } from "./workspace-plan.ts";
 
-/** The paths of health checks, as they are routed. */
+/** The routed paths of health checks. */
 const HEALTH_CHECKS = new Set(["/ok", "/api/v1/ok"]);
 
 /**
- * Lets a request about a workspace in, or throws a 403: on a private host only one that is enrolled and
- * has the plan, from its networks; on a public host none that asked for private hosts only. To be
- * called wherever a request turns out to be about a workspace, whatever told: a key, a signed link, a
- * token, the state of an attempt.
+ * Admits a request about a workspace, or throws a 403. A private host admits only an enrolled workspace that has
+ * the plan, from its networks; a public host refuses a workspace that requires private hosts. This must be called
+ * wherever a request turns out to be about a workspace, whatever reveals it: a key, a signed link, a token, the
+ * state of an attempt.
  */
 export async function admitWorkspace(c: AppContext, workspaceId: string): Promise<void> {
   const { arrival, settings } = c.var;
@@ -44,9 +44,9 @@ export async function admitWorkspace(c: AppContext, workspaceId: string): Promis
 }
 
 /**
- * On private hosts nothing is answered but health checks and what `admitWorkspace` has let in, so that
- * a route that forgets to ask fails there. The paths in `general` are about no workspace: on private
- * hosts they need `authenticate`.
+ * Makes private hosts answer only health checks and requests that `admitWorkspace` has admitted, so that a route
+ * which forgets to call it fails there. The paths in `general` are about no workspace: on private hosts they
+ * require `authenticate`.
  */
 export function privateConnectivity(
   general: readonly string[],
@@ -77,13 +77,13 @@ function instead(host: string | null): string {
   return host === null ? "" : `: use https://${host}`;
 }
 
-/** By which hosts, and from where, a workspace may be reached. */
+/** The hosts and the networks through which a workspace may be reached. */
 type PrivateEndpointSettings = {
-  /** Whether the private hosts serve it. */
+  /** Whether the private hosts serve the workspace. */
   enrolled: boolean;
-  /** Whether the public hosts refuse it. */
+  /** Whether the public hosts refuse the workspace. */
   privateOnly: boolean;
-  /** The networks that its requests to the private hosts come from; an empty list allows any. */
+  /** The networks from which requests to the private hosts may come; an empty list allows any. */
   networks: readonly AddressRange[];
   isEnterprise: boolean;
 };
@@ -95,13 +95,15 @@ const NOT_ENROLLED: PrivateEndpointSettings = {
   isEnterprise: false,
 };
 
-/** The settings by workspace. Every request needs them, so a change takes five seconds to be seen. */
+/**
+ * Cached settings, keyed by workspace. Every request needs them. A change can go unnoticed for up to five seconds.
+ */
 const recentSettings = isolateCache<string, PrivateEndpointSettings>({
   maxEntries: 10_000,
   ttlMs: 5_000,
 });
 
-/** The settings of a workspace, from this isolate's memory for a few seconds. */
+/** Returns the settings of a workspace, cached in this isolate for a few seconds. */
 async function privateEndpointSettings(
   env: Env,
   workspaceId: string,

@@ -6,22 +6,22 @@ import { otherRegion } from "../lib/region.ts";
 import { apiKeyRegion } from "./api-key.ts";
 
 type Asked = {
-  /** The host of the address that the request was sent to. */
+  /** The host name of the URL that the request was sent to. */
   hostname: string;
-  /** The header, which browsers set and pages cannot. */
+  /** The `Origin` header, which browsers set and pages cannot change. */
   origin: string | undefined;
 };
 
 type Known = {
   trustedHosts: HostList;
-  /** Whether requests come by hosts that the operator has configured. */
+  /** Whether the operator has configured hosts that serve the requests. */
   hasOwnHosts: boolean;
 };
 
 /**
- * Why a server without keys refuses a request; null when it may go on. Any page that its user opens could
- * send it requests, so a page has to be of this machine or of the server's own host. And because a page can
- * have its own name resolve to this machine, the server's name has to be none that is public.
+ * Returns why a server without keys refuses a request; null when it is accepted. Any page that a user opens could
+ * send requests to the server, so a page must come from this machine or from the server's own host. Because a page
+ * can make its own name resolve to this machine, the server's host must not be a public name either.
  */
 export function openServerRefusal({ hostname, origin }: Asked, known: Known): string | null {
   const { trustedHosts, hasOwnHosts } = known;
@@ -50,8 +50,8 @@ function isLoopback(hostname: string): boolean {
 type RegionSettings = Pick<Settings, "region" | "hosts" | "otherRegionHosts">;
 
 /**
- * What to tell somebody who came with a key of the other region; null for all other keys. The host is
- * the other region's for what was asked for here, which `publicHost` tells.
+ * Returns the message for a caller whose key belongs to the other region; null for all other keys. It names the
+ * other region's host for the API that `publicHost` serves here.
  */
 export function otherRegionText(
   key: string,

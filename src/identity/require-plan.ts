@@ -1,6 +1,6 @@
 import { type Plan, plansFrom } from "../lib/plan-order.ts";
 
-/** The sentence that says which plans something needs. */
+/** Returns a sentence that says which plans a feature needs. */
 export function needsPlan(needed: Plan, what: string): string {
   return `${what} needs the ${plansFrom(needed)}`;
 }

@@ -13,11 +13,17 @@ export const identitySettings = z
     AGENT_WORKSPACE_ID: uuid(NIL_UUID),
   })
   .transform((vars) => ({
-    /** How long the last known plan of a workspace holds while the region with the bills cannot be asked. */
+    /**
+     * Milliseconds for which the last known plan of a workspace stays valid while the billing region cannot be
+     * reached.
+     */
     planGraceMs: vars.PLAN_GRACE_SECONDS,
     planQuotas: vars.PLAN_QUOTAS,
     agentAuth: vars.AGENT_AUTH,
-    /** When `agentAuth` is "none": by which hosts and of which hosts' pages requests are taken, beside local ones. */
+    /**
+     * When `agentAuth` is "none": hosts, besides local ones, that may receive requests and whose pages may send
+     * them.
+     */
     trustedHosts: vars.TRUSTED_HOSTS,
     /** The workspace of every request when `agentAuth` is "none". */
     agentWorkspaceId: vars.AGENT_WORKSPACE_ID,

@@ -11,18 +11,18 @@ import { log } from "../lib/log.ts";
 import { BILLING_REGION } from "../lib/region.ts";
 import { askForPlan } from "./billing-call.ts";
 
-/** How long a plan from the other region is taken for the present one. */
+/** Milliseconds for which a plan from the other region counts as current. */
 const FRESH_MS = 60_000;
 
 /**
- * How long after a call in vain this isolate makes no other, for whatever workspace: a region that is
- * down costs the sweep of many workspaces one time limit, not one for each.
+ * Milliseconds after a failed call during which this isolate makes no further call, for any workspace. When the
+ * billing region is down, a sweep of many workspaces then waits for one time-out, not for one each.
  */
 const RETRY_MS = 10_000;
 
 const MAX_REMEMBERED = 10_000;
 
-/** The plans that this isolate remembers by workspace, so that a request need not wait for D1 each time. */
+/** Plans cached by workspace, so that not every request waits for D1. */
 const remembered = isolateCache<string, { plan: Plan; until: number }>({
   maxEntries: MAX_REMEMBERED,
 });
@@ -30,9 +30,9 @@ const remembered = isolateCache<string, { plan: Plan; until: number }>({
 let unreachableUntil = 0;
 
 /**
- * The plan of a workspace: in the US region what is billed; in the other what the US region said, for
- * up to a minute. While that cannot be asked, it is what it said last, for PLAN_GRACE_SECONDS; after
- * that, and for whom it never spoke of, the lowest plan.
+ * Returns the plan of a workspace: in the US region the billed one, in the other region what the US region has
+ * answered, cached for up to a minute. While the US region cannot be reached, its last answer is valid for
+ * PLAN_GRACE_SECONDS. After that, or without any answer, this returns the lowest plan.
  */
 export async function workspacePlan(
   env: Env,

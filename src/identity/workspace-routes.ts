@@ -12,7 +12,7 @@ import { LIMIT_ROWS } from "../rate-limits/policy.ts";
 import { planQuota } from "./plan-quotas.ts";
 import { workspacePlan } from "./workspace-plan.ts";
 
-/** The workspace of the key that asks: a key has one. */
+/** Routes for the workspace of the request's key. A key belongs to exactly one. */
 export const workspaceRoutes = createRouter();
 
 const tags = ["Workspaces"];
@@ -29,7 +29,7 @@ const facts = {
 const workspaceSchema = z.object(facts).openapi("TenantForUser");
 
 const limitSchema = z.object({
-  name: z.string().openapi({ description: "As the header RateLimit names it" }),
+  name: z.string().openapi({ description: "The name of the limit in the RateLimit header" }),
   category: z.string(),
   count: z.int(),
   seconds: z.int(),
@@ -42,10 +42,9 @@ const currentSchema = z
     plan: z.enum(PLANS),
     deployments: z.object({ count: z.int(), limit: z.int() }),
     exports_at_once: z.int(),
-    rate_limits: z
-      .array(limitSchema)
-      .nullable()
-      .openapi({ description: "Those counted by key, for each key by itself. Null: switched off" }),
+    rate_limits: z.array(limitSchema).nullable().openapi({
+      description: "The limits that are counted for each key. Null when rate limits are off",
+    }),
   })
   .openapi("CurrentWorkspace");
 
@@ -54,7 +53,7 @@ workspaceRoutes.openapi(
     method: "get",
     path: "/workspaces",
     tags,
-    summary: "List the workspaces of the key, which is one",
+    summary: "List the workspaces of the key: a key has exactly one",
     responses: {
       200: {
         description: "The workspace",

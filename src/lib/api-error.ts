@@ -18,8 +18,8 @@ export type ErrorCode =
 export type ValidationDetail = { loc: (string | number)[]; msg: string; type: string };
 
 /**
- * What a service or a handler throws when it refuses a request. Each surface makes its own body of it, so the
- * thrower does not know the shape. `message` is shown to the client, except for "internal".
+ * The error that services and handlers throw to refuse a request. Each surface renders its own body from it, so
+ * the code that throws it does not know the shape. `message` is shown to the client, except for "internal".
  */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -37,12 +37,12 @@ export class ApiError extends Error {
   }
 }
 
-/** A refused field that no schema could find: a check between fields, or against what is stored. */
+/** An error for a field that passed the schema, but failed a check against other fields or against stored data. */
 export function invalidField(loc: ValidationDetail["loc"], msg: string, type: string): ApiError {
   return new ApiError("validation", msg, { detail: [{ loc, msg, type }] });
 }
 
-/** A refusal that a project's own code decided on, with its status, its text and headers for the client. */
+/** A refusal decided by a project's own code, with the status, text and headers that the client receives. */
 export class ProjectRefusal extends Error {
   override readonly name = "ProjectRefusal";
   readonly status: number;

@@ -1,6 +1,6 @@
 export const BYTES_PER_MB = 1024 * 1024;
 
-/** The chunks in one piece; not a copy when there is only one. */
+/** Joins chunks into one array. A single chunk is returned itself, not copied. */
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const [first] = chunks;
   if (chunks.length === 1 && first !== undefined) return first;
@@ -13,12 +13,13 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** How much more of a request that is too large is read, so that its sender hears the answer. */
+/** Maximum bytes of a request that is too large that are still read, so that its sender receives the answer. */
 export const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads a body to its end; null when it is longer than `maxBytes`. Beyond them it drops up to `maxDrainedBytes`,
- * because a sender that is cut off sees a broken connection and no answer, and cancels what is left.
+ * Reads a whole body; returns null when it is longer than `maxBytes`. It first reads and drops up to
+ * `maxDrainedBytes` more, because a sender whose body is cut off sees a broken connection instead of a response.
+ * Any rest beyond that is cancelled.
  */
 export async function readLimited(
   body: ReadableStream<Uint8Array> | null,
@@ -37,17 +38,17 @@ export async function readLimited(
   return size > maxBytes ? null : concatBytes(chunks);
 }
 
-/** The SHA-256 of a text's UTF-8, as 64 hexadecimal digits. */
+/** Returns the SHA-256 of a text's UTF-8 encoding as 64 hexadecimal digits. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Buffer.from(digest).toString("hex");
 }
 
-/** Compares two hex hashes in a time that does not depend on where they differ. */
+/** Compares two hex digests in a time that does not depend on where they differ. */
 export function sameHash(left: string, right: string): boolean {
   let difference = left.length ^ right.length;
   for (let index = 0; index < left.length; index += 1) {
-    // NaN, past the end of `right`, counts as 0.
+    // `charCodeAt` returns NaN past the end of `right`, which counts as 0 here.
     difference |= left.charCodeAt(index) ^ right.charCodeAt(index);
   }
   return difference === 0;

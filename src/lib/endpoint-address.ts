@@ -3,11 +3,11 @@ import ipaddr from "ipaddr.js";
 export type EndpointPolicy = {
   /** Whether plain HTTP and addresses that are not public are allowed. */
   allowPrivate: boolean;
-  /** Whether the URL may have a query; it may not unless said so. */
+  /** Whether the URL may have a query. Defaults to false. */
   allowQuery?: boolean;
 };
 
-/** Names by which nothing public is reached, with all that ends in them. */
+/** Host names that never reach a public host, including every name below them. */
 const LOCAL_NAMES = [
   "localhost",
   "localdomain",
@@ -21,18 +21,18 @@ const LOCAL_NAMES = [
   "home.arpa",
 ];
 
-/** A public address in name only: on Azure's machines it answers with what is theirs. */
+/** This address is public only in name: on Azure's machines Azure's own platform services answer at it. */
 const AZURE_PLATFORM = "168.63.129.16";
 
-/** What IANA has given out; all else in IPv6 is special, or reaches IPv4 in disguise. */
+/** The IPv6 space that IANA assigns to the public. All other IPv6 ranges are special, or embed an IPv4 address. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Why an endpoint's URL is refused, as the rest of a sentence about it; null when it may be used.
+ * Returns why an endpoint's URL is refused, as a predicate to append to the URL's name; null when it may be used.
  *
- * It judges the URL alone. A public name can resolve to a private address, and a Worker cannot see
- * what a name resolves to: deployed on Cloudflare, private addresses are out of its reach; who runs
- * the Worker elsewhere has to keep it off internal networks by other means.
+ * This checks the URL alone. A public name can resolve to a private address, and a Worker cannot see what a name
+ * resolves to. On Cloudflare, Workers cannot reach private addresses; an operator who runs the Worker elsewhere
+ * has to keep it off internal networks by other means.
  */
 export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): string | null {
   const url = URL.parse(endpointUrl);
@@ -46,12 +46,12 @@ export function endpointRefusal(endpointUrl: string, policy: EndpointPolicy): st
   return isPublicHost(url.hostname) ? null : "should not be a private or local address";
 }
 
-/** Whether a URL's host name is, by itself, none of a private or local network. */
+/** Whether a URL's host name, judged by its text alone, is outside of private and local networks. */
 export function isPublicHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.+$/, "");
   if (ipaddr.isValid(host)) return isPublicAddress(host);
   const isLocal = LOCAL_NAMES.some((name) => host === name || host.endsWith(`.${name}`));
-  // A name with an empty part is none, but what resolvers make of one is their own affair.
+  // A name with an empty label is invalid, but resolvers differ in how they treat it, so it is refused.
   return host.includes(".") && !host.split(".").includes("") && !isLocal;
 }
 

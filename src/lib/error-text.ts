@@ -1,4 +1,4 @@
-/** The message of what was thrown, which may be no error. */
+/** Returns the message of a thrown value, which may be something other than an error. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

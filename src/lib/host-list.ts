@@ -1,12 +1,12 @@
-/** Hosts in the form of a URL's `hostname`; `*.x` is everything below x, and `*` is every host. */
+/** Hosts in the form of a URL's `hostname`. `*.x` stands for every host below x, and `*` for every host. */
 export type HostList = readonly string[];
 
 const ALL = "*";
 const BELOW = "*.";
 
 /**
- * Reads hosts separated by commas, such as `api.example.com, *.example.org`; `*` for all of them,
- * `none` for no host. Null when a part is neither: a URL, a port, a star in another place.
+ * Reads hosts separated by commas, such as `api.example.com, *.example.org`. `*` stands for all hosts and `none`
+ * for no host. Returns null when an entry is not a host: a URL, a host with a port, or a star in another place.
  */
 export function parseHostList(text: string): HostList | null {
   if (text.trim().toLowerCase() === "none") return [];
@@ -14,7 +14,7 @@ export function parseHostList(text: string): HostList | null {
   return hosts.every((host) => host !== null) ? hosts : null;
 }
 
-/** Whether a list has a URL's `hostname`. `*.x` has what is below x, and not x. */
+/** Whether a list includes a URL's `hostname`. `*.x` includes the hosts below x, but not x itself. */
 export function hasHost(list: HostList, hostname: string): boolean {
   const host = withoutDot(hostname.toLowerCase());
   return list.some((entry) => {
@@ -27,7 +27,7 @@ function parseHost(text: string): string | null {
   if (text === ALL) return text;
   const below = text.startsWith(BELOW) ? BELOW : "";
   const name = text.slice(below.length);
-  // What a URL could have beside its host.
+  // Refuses characters that belong to other parts of a URL, such as a path, a user or a port.
   if (name === "" || /[\s/?#@\\*]/.test(name) || /:\d*$/.test(name.replace(/^\[.*\]$/, ""))) {
     return null;
   }

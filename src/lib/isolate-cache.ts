@@ -2,13 +2,13 @@ import { LRUCache } from "lru-cache";
 
 type Limits = {
   maxEntries: number;
-  /** How long an entry is believed; without it, for as long as it is there. */
+  /** Maximum age of an entry in milliseconds; without it, entries do not expire. */
   ttlMs?: number;
 };
 
 /**
- * What this isolate remembers, by a key: a copy of what is true elsewhere, so whoever changes that is seen here
- * after `ttlMs` at the latest. The entry that was used longest ago goes first.
+ * Creates an in-memory cache of this isolate. Its entries are copies of data held elsewhere, so a change there
+ * becomes visible here after at most `ttlMs`. When the cache is full, the least recently used entry is evicted.
  */
 export function isolateCache<K extends {}, V extends {}>({
   maxEntries,
@@ -17,8 +17,9 @@ export function isolateCache<K extends {}, V extends {}>({
   return new LRUCache({ max: maxEntries, ...(ttlMs === undefined ? {} : timeToLive(ttlMs)) });
 }
 
-/** How the library is to forget entries after `ttlMs`, by a clock in milliseconds. */
+/** Returns the cache options that expire entries after `ttlMs`, by a clock in milliseconds. */
 export function timeToLive(ttlMs: number, now = (): number => Date.now()) {
-  // A resolution above 0 keeps the time in a timer, which ends with the request that set it: time would stand still.
+  // With a resolution above 0 the library caches the time until a timer fires. A timer ends with the request that
+  // set it, after which the cached time would never advance.
   return { ttl: ttlMs, ttlResolution: 0, perf: { now } };
 }

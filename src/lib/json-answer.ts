@@ -1,29 +1,32 @@
 import { readLimited } from "./bytes.ts";
 import { log } from "./log.ts";
 
-/** JSON text as it is to be answered: short text as it is, and longer text as a stream of its UTF-8. */
+/** JSON text to respond with: a string when it is short, otherwise a stream of its UTF-8. */
 export type JsonText = string | ReadableStream<Uint8Array>;
 
-/** Longer text is a stream. One RPC message carries 32 MiB, with up to two bytes for a character. */
+/**
+ * Maximum characters of a string; longer text is streamed. One RPC message carries 32 MiB, with up to two bytes
+ * per character.
+ */
 const MAX_TEXT_CHARS = 1024 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * A list of items that are JSON text already. They are asked for as the reader takes them, so that a list of any
- * length takes the memory of one item. Rejects when one of the first items, up to MAX_TEXT_CHARS, cannot be had;
- * one that comes later breaks the stream off.
+ * Joins items that are JSON text already into a JSON list. Items are fetched as the reader consumes them, so a
+ * list of any length needs the memory of one item. Rejects when fetching an item fails within the first
+ * MAX_TEXT_CHARS characters; a later failure breaks the stream off.
  */
 export function jsonList(items: AsyncIterable<string>): Promise<JsonText> {
   return joinParts(partsOfList(items));
 }
 
-/** An object whose one member is a list, which is asked for like that of `jsonList`. */
+/** Returns an object whose only member is a list, fetched in the same way as that of `jsonList`. */
 export function jsonListAs(member: string, items: AsyncIterable<string>): Promise<JsonText> {
   return joinParts(partsOfMember(member, items));
 }
 
-/** A list of what is made of each row. */
+/** Returns a list with one item per row, made by `toItem`. */
 export function jsonListOf<Row>(
   rows: AsyncIterable<Row>,
   toItem: (row: Row) => object,
@@ -38,7 +41,7 @@ async function* textsOf<Row>(
   for await (const row of rows) yield JSON.stringify(toItem(row));
 }
 
-/** One value, of any size. */
+/** Returns one JSON value of any size. */
 export async function jsonText(text: string): Promise<JsonText> {
   return text.length <= MAX_TEXT_CHARS ? text : streamOf(text, emptyParts());
 }
@@ -47,7 +50,7 @@ export function isJsonText(value: unknown): value is JsonText {
   return typeof value === "string" || value instanceof ReadableStream;
 }
 
-/** The whole text; null when it is longer than `maxBytes`. */
+/** Reads the whole text; returns null when a stream is longer than `maxBytes`. */
 export async function readJsonText(json: JsonText, maxBytes: number): Promise<string | null> {
   if (typeof json === "string") return json;
   const bytes = await readLimited(json, maxBytes);
@@ -97,7 +100,7 @@ function streamOf(head: string, parts: AsyncGenerator<string, void>): ReadableSt
       }
       rest = encoder.encode(part.value);
     }
-    // A copy, because the stream takes the memory of what it is given.
+    // Enqueues a copy, because the stream transfers the buffer that it is given.
     controller.enqueue(rest.slice(0, CHUNK_BYTES));
     rest = rest.subarray(CHUNK_BYTES);
   };

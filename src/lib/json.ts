@@ -5,22 +5,22 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An object as it is, and an empty one in the place of anything else. */
+/** Returns an object as it is, and an empty object for any other value. */
 export function objectOrEmpty(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** A text as it is, and an empty one in the place of anything else. */
+/** Returns a text as it is, and an empty text for any other value. */
 export function textOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A member of an object; undefined of what is no object, or has none of that name. */
+/** Returns a member of a value; undefined if the value is not an object, or has no such member. */
 export function memberOf(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** The value of a JSON text; undefined for null and for what is not JSON. */
+/** Parses JSON; returns undefined for null and for text that is not JSON. */
 export function jsonOrUndefined(text: string | null): unknown {
   if (text === null) return undefined;
   try {
@@ -30,16 +30,16 @@ export function jsonOrUndefined(text: string | null): unknown {
   }
 }
 
-/** Deeper values are refused: serialisers, the database and what reads them later recurse. */
+/** Maximum depth. Deeper values are refused, because serialisers, the database and later readers recurse. */
 export const MAX_JSON_DEPTH = 500;
 
-/** Whether the value of a JSON text is nested deeper than `MAX_JSON_DEPTH`. */
+/** Returns true if the value of a JSON text is nested deeper than `MAX_JSON_DEPTH`. */
 export function isTooDeep(value: unknown, text: string): boolean {
-  // Each level takes two characters.
+  // Each level of nesting takes two characters, so a short text cannot be nested too deeply.
   return text.length > 2 * MAX_JSON_DEPTH && isDeeperThan(value, MAX_JSON_DEPTH);
 }
 
-/** A loop, since a text may be nested as deep as it is long. */
+/** Uses a loop, because a text may be nested as deeply as it is long. */
 function isDeeperThan(value: unknown, maxDepth: number): boolean {
   const open: { children: readonly unknown[]; next: number }[] = [];
   const root = childrenOf(value);

@@ -1,6 +1,6 @@
 /**
- * A binding that only the local server gives; undefined elsewhere. A deployed project may have a variable of this name,
- * which is a text.
+ * Returns a binding that only the local server provides; undefined elsewhere. A deployed project may have a variable of
+ * the same name, which is a string.
  */
 export function localBinding(env: unknown, name: string): Fetcher | undefined {
   const value: unknown = Reflect.get(Object(env), name);

@@ -1,7 +1,10 @@
-/** How many connections an invocation has: what asks for more than so much at once waits for itself. */
+/** An invocation can have six open connections: further requests wait until one of them ends. */
 export const CONNECTIONS = 6;
 
-/** The results in the order of the items, with at most `limit` of the calls under way at a time. */
+/**
+ * Calls `call` for each item, with at most `limit` calls in flight. Resolves to the results in the order of the
+ * items.
+ */
 export async function mapLimited<T, R>(
   items: readonly T[],
   limit: number,

@@ -1,6 +1,6 @@
 type FilterScalar = string | number | boolean;
 
-/** What may be seen, said of the metadata of a thread or an assistant. */
+/** A filter on the metadata of threads, assistants or crons that limits which of them may be seen. */
 export type MetadataFilter =
   | { op: "all"; of: MetadataFilter[] }
   | { op: "any"; of: MetadataFilter[] }
@@ -9,7 +9,7 @@ export type MetadataFilter =
   /** The value of `key` is an array that has `value` as an element. */
   | { op: "contains"; key: string; value: FilterScalar };
 
-/** The filter of who asks: they see only what has metadata that matches it. Null sees anything. */
+/** The caller's filter: only rows whose metadata matches it are visible. Null makes every row visible. */
 export type Visibility = MetadataFilter | null;
 
 export function matchesMetadata(
@@ -30,7 +30,7 @@ export function matchesMetadata(
   }
 }
 
-/** How many comparisons it makes. */
+/** Returns the number of comparisons that a filter makes. */
 export function metadataFilterSize(filter: MetadataFilter): number {
   if (filter.op !== "all" && filter.op !== "any") return 1;
   return filter.of.reduce((sum, part) => sum + metadataFilterSize(part), 0);

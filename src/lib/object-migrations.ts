@@ -1,4 +1,4 @@
-/** True when the object's tables were made. Opening an unknown id must not write anything. */
+/** Whether the object's tables have been created. Opening an unknown id must not write anything. */
 export function hasTables(sql: SqlStorage): boolean {
   return hasTable(sql, "migrations");
 }
@@ -8,8 +8,8 @@ export function hasTable(sql: SqlStorage, name: string): boolean {
 }
 
 /**
- * Runs the migrations that an object's SQLite lacks, in one transaction. The list is append-only. Where nothing was made
- * yet, `schema` is run in their place: what all of them lead to.
+ * Runs the migrations that an object's SQLite lacks, in one transaction. The list of migrations is append-only. If
+ * no table exists yet, `schema` is run instead: it creates the tables that all migrations lead to.
  */
 export function migrateTables(
   storage: DurableObjectStorage,
@@ -27,7 +27,7 @@ export function migrateTables(
   });
 }
 
-/** The last one is noted; earlier releases have noted each. */
+/** Returns the number of migrations done. Only the last one is recorded; earlier releases recorded each one. */
 function migrationsDone(sql: SqlStorage): number {
   return sql.exec<{ done: number }>("SELECT coalesce(max(id) + 1, 0) AS done FROM migrations").one()
     .done;

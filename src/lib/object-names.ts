@@ -1,6 +1,6 @@
 import type { Scope } from "./scope.ts";
 
-/** The names of all Durable Objects, tenant first: what an object is for, and for whom. A name that is in use never changes. */
+/** Returns the name of the scope's Durable Object. Names begin with the tenant, and never change once they are in use. */
 export function scopeObjectName(scope: Scope): string {
   return `${scope.workspaceId}/${scope.deploymentId}`;
 }
@@ -13,7 +13,7 @@ export function storeObjectName(scope: Scope): string {
   return `${scope.workspaceId}/${scope.deploymentId}/store`;
 }
 
-/** One of the parts into which what a workspace has is divided. */
+/** Returns the name of the object for one part of the data of a workspace. */
 export function partitionObjectName(workspaceId: string, partition: string): string {
   return `${workspaceId}/${partition}`;
 }
@@ -24,7 +24,7 @@ export function shardObjectName({ workspaceId, projectId, day, bucket }: Shard):
   return `${workspaceId}/${projectId}/${day}/${bucket}`;
 }
 
-/** Addresses are counted, too, so that not every partition is a tenant's. */
+/** Requests are also counted by address, so a partition may be an address instead of a tenant. */
 export function rateLimitObjectName(region: string, limit: string, partition: string): string {
   return `${region}/${limit}/${partition}`;
 }

@@ -1,7 +1,7 @@
 import { zstdCompressSync } from "node:zlib";
 import { z } from "zod";
 
-/** A file of a package as an archive has it. */
+/** A file of a package as it is stored in an archive. */
 type ArchivedFile = { path: string; size: number; bytes: Uint8Array; isCompressed: boolean };
 
 const LENGTH_BYTES = 4;
@@ -9,9 +9,10 @@ const LENGTH_BYTES = 4;
 const header = z.array(z.tuple([z.string(), z.int().min(0), z.int().min(0)]));
 
 /**
- * What the files of a package are kept as, and handed to a build: the length of a header, the header as JSON, and
- * each file compressed by zstd on its own, one behind the other. What does not get smaller is as it was. A build reads few files of a package, so it holds
- * all of them compressed and decompresses those that it is asked for.
+ * Packs the files of a package into the archive that is cached and passed to builds: the length of a header, the
+ * header as JSON, then the files, each compressed by zstd on its own. A file that does not get smaller is stored
+ * uncompressed. A build reads few files of a package, so it holds all of them compressed and decompresses only
+ * those that it needs.
  */
 export function packArchive(files: readonly { path: string; bytes: Uint8Array }[]): Uint8Array {
   const parts = files.map(({ path, bytes }) => ({
@@ -33,7 +34,10 @@ export function packArchive(files: readonly { path: string; bytes: Uint8Array }[
   return archive;
 }
 
-/** Null for what does not get smaller: of more than some kilobytes of that, zstd of workerd throws "Unexpected end of file". */
+/**
+ * Returns null for bytes that do not get smaller. For more than some kilobytes of those, workerd's zstd throws
+ * "Unexpected end of file".
+ */
 function compressedOf(bytes: Uint8Array): Uint8Array | null {
   try {
     const compressed = zstdCompressSync(bytes);
@@ -43,7 +47,7 @@ function compressedOf(bytes: Uint8Array): Uint8Array | null {
   }
 }
 
-/** The files of an archive, which stay compressed. It throws for what is none. */
+/** Reads the files of an archive, which stay compressed. Throws for bytes that are not an archive. */
 export function readArchive(archive: Uint8Array): ArchivedFile[] {
   const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
   let at = LENGTH_BYTES + view.getUint32(0);

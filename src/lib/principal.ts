@@ -1,4 +1,4 @@
-/** Who a project's own authentication says is asking. Plain JSON. */
+/** The user that a project's own authentication has returned for a request. Plain JSON. */
 export type AuthUser = {
   identity: string;
   display_name: string;
@@ -15,7 +15,7 @@ export type KeyIdentity = {
   /** The hexadecimal SHA-256 of the key, which itself is not stored. */
   hash: string;
   workspace_id: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   last_used_at: number | null;
 };
 

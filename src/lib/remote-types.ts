@@ -1,43 +1,54 @@
 import type { LockedPackage } from "./remote-build.ts";
 
-/** What the platform and the isolate that reads the types of a project say to each other, and what bounds that. */
+/**
+ * The messages between the platform and the isolate that reads a project's types, and the limits of reading them.
+ */
 
-/** Of the project's own sources, unpacked; those that its graphs import, and what says how they are compiled. */
+/** Maximum unpacked bytes of the project's own sources: the files that its graphs import, and compiler options. */
 export const MAX_TYPED_SOURCE_BYTES = 4 * 1024 * 1024;
 
-/** Of all texts that the compiler reads: its memory is some thirty times as much, and an isolate has 128 MB. */
+/**
+ * Maximum size of all text that the compiler reads. It needs some thirty times as much memory, and an isolate has
+ * 128 MB.
+ */
 export const MAX_TYPE_BYTES = 2.5 * 1024 * 1024;
 
-/** Of all schemas of a project, as JSON: they become part of its code. */
+/** Maximum size of all schemas of a project, as JSON. They become part of its code. */
 export const MAX_SCHEMAS_BYTES = 1024 * 1024;
 
 export const TYPES_TIMEOUT_MS = 60_000;
 
 export type TypesRequest = {
-  /** The project's own files by their absolute paths, as an archive of `package-archive.ts`. */
+  /** The project's own files, keyed by absolute path, as an archive of `package-archive.ts`. */
   sources: Uint8Array;
-  /** Absolute, as all paths here are. */
+  /** An absolute path, like all paths here. */
   projectDir: string;
-  /** Graphs of TypeScript. */
+  /** The graphs that are written in TypeScript. */
   graphs: { id: string; file: string; exportName: string }[];
-  /** All that is installed, of which the declarations are asked for when the types reach it. */
+  /** All installed packages. Their declarations are fetched only when the types reach them. */
   packages: { locked: LockedPackage; folder: string }[];
   links: { path: string; target: string }[];
 };
 
-/** By graph id, then by graph or subgraph (`agent`, `agent|child`): schemas of its input, output, state and config. */
+/**
+ * The schemas of input, output, state and config, keyed by graph id, then by graph or subgraph (`agent`,
+ * `agent|child`).
+ */
 export type ReadSchemas = {
   schemas: Record<string, Record<string, Record<string, unknown>>>;
-  /** Sentences for the log: why some schemas are not there. */
+  /** Sentences for the log that say why some schemas are missing. */
   warnings: string[];
 };
 
-/** `isKept`: an earlier build has read them from the same. */
+/** `isKept` is true when an earlier build read the schemas from the same inputs. */
 export type SchemasAnswer = ReadSchemas & { isKept: boolean };
 
-/** What an isolate that reads types is bound to. */
+/** The binding through which an isolate that reads types gets declarations. */
 export interface DeclarationSource {
-  /** The declarations and the manifest of a package, as an archive of `package-archive.ts`; null where it cannot be had. */
+  /**
+   * Returns a package's declarations and manifest as an archive of `package-archive.ts`; null when they are
+   * unavailable.
+   */
   declarations: (wanted: LockedPackage) => Promise<Uint8Array | null>;
 }
 

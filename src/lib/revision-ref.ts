@@ -1,2 +1,2 @@
-/** Names a revision of a deployment. */
+/** The ids that identify a revision of a deployment. */
 export type RevisionRef = { workspaceId: string; deploymentId: string; revisionId: string };

@@ -1,5 +1,5 @@
-/** Whose data a request may touch: every query and every object name starts with it. */
+/** The tenant and deployment whose data a request may touch. Every query and every object name starts with it. */
 export type Scope = { workspaceId: string; deploymentId: string };
 
-/** The deployment of the project that the Worker was built with. */
+/** The id of the deployment that serves the project the Worker was built with. */
 export const DEFAULT_DEPLOYMENT_ID = "default";

@@ -4,12 +4,13 @@ import { parseHostList } from "./host-list.ts";
 import { jsonOrUndefined } from "./json.ts";
 import { isUuid } from "./uuid.ts";
 
-/** What a Worker is configured with: texts, and tables where wrangler.toml has one. */
+/** The Worker's variables: texts, and tables where wrangler.toml has them. */
 export type Vars = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a capability's settings from the Worker's variables. The schema has a member for each variable, made by
- * the functions below: one that is missing or empty has its default. Throws an error that names the variable.
+ * the functions below; a variable that is missing or empty gets its default. Throws an error that names an invalid
+ * variable.
  */
 export function readSettings<S extends z.ZodType>(schema: S, vars: Vars): z.output<S> {
   const result = schema.safeParse(vars);
@@ -21,7 +22,7 @@ export function readSettings<S extends z.ZodType>(schema: S, vars: Vars): z.outp
   throw new Error(`${name} is ${JSON.stringify(vars[name])} but must be ${issue?.message}`);
 }
 
-/** A variable that a text is read from; `read` returns undefined for what it cannot use. */
+/** Makes the schema of a variable that is read from text. `read` returns undefined for text that it cannot use. */
 function variable<T>(expected: string, fallback: T, read: (text: string) => T | undefined) {
   return z
     .unknown()
@@ -50,7 +51,7 @@ export function wholeNumber(fallback: number) {
   });
 }
 
-/** A number of seconds, as milliseconds. */
+/** A number of seconds in the variable; its value is in milliseconds. */
 export function seconds(fallbackSeconds: number) {
   return wholeNumber(fallbackSeconds).transform((value) => value * 1000);
 }
@@ -64,7 +65,7 @@ export function oneOf<const T extends string, const F extends T | null>(
   );
 }
 
-/** Whether the variable is the first of two words. */
+/** Whether the variable is the first of the two allowed words. */
 export function isFirstOf(words: readonly [yes: string, no: string], fallback: boolean) {
   return variable(`one of ${words.join(", ")}`, fallback, (value) =>
     words.includes(value) ? value === words[0] : undefined,
@@ -75,7 +76,7 @@ export function uuid(fallback: string) {
   return variable("a UUID", fallback, (value) => (isUuid(value) ? value.toLowerCase() : undefined));
 }
 
-/** A host in lower case; null where none is configured. */
+/** A host name, in lower case; null when none is configured. */
 export function hostName() {
   return variable<string | null>("a host name without a port", null, (value) =>
     /^[a-z0-9.-]+$/i.test(value) ? value.toLowerCase() : undefined,
@@ -106,7 +107,7 @@ export function addressRanges() {
   });
 }
 
-/** A table in wrangler.toml, JSON text elsewhere. What is left out is as the schema says. */
+/** A table in wrangler.toml, or JSON text elsewhere. Members that are left out get the schema's defaults. */
 export function table<S extends z.ZodType>(schema: S) {
   return z
     .unknown()

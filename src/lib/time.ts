@@ -1,9 +1,9 @@
-/** RFC 3339 in UTC with three digits of a second, from milliseconds since 1970. */
+/** Formats milliseconds since the epoch as RFC 3339 in UTC with three fractional digits. */
 export function toIso(millis: number): string {
   return new Date(millis).toISOString();
 }
 
-/** RFC 3339 in UTC with six digits of a second, from microseconds since 1970. */
+/** Formats microseconds since the epoch as RFC 3339 in UTC with six fractional digits. */
 export function microsToIso(micros: number): string {
   const millis = Math.floor(micros / 1000);
   const rest = String(micros - millis * 1000).padStart(3, "0");
@@ -15,32 +15,32 @@ export type Micros = number;
 
 export const MICROS_PER_SECOND = 1_000_000;
 
-/** Whole milliseconds: what a column in milliseconds keeps of a time that was given in microseconds. */
+/** Converts microseconds to whole milliseconds, rounded down. */
 export function microsToMillis(micros: Micros): number {
   return Math.floor(micros / 1000);
 }
 
-/** The same of a time that may be missing. */
+/** Does the same for a time that may be missing. */
 export function optionalMillis(micros: Micros | null | undefined): number | null {
   return micros == null ? null : microsToMillis(micros);
 }
 
-/** Numbers above are not exact any more: 2255-06-05. */
+/** The largest time, on 2255-06-05: larger numbers are not exact. */
 const MAX_MICROS = Number.MAX_SAFE_INTEGER;
 
 const ISO_8601 =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Reads an ISO 8601 text (no zone means UTC, digits below a microsecond are dropped) or a number of
- * milliseconds since 1970. Null for anything else, and for times before 1970 or after 2255.
+ * Reads an ISO 8601 text or a number of milliseconds since the epoch. A text without a zone is in UTC, and digits
+ * below a microsecond are dropped. Returns null for anything else, and for times before 1970 or after 2255.
  */
 export function parseTime(value: unknown): Micros | null {
   if (typeof value === "number") return value < 0 ? null : within(Math.round(value * 1000));
   return typeof value === "string" ? parseIso(value) : null;
 }
 
-/** The microseconds of a calendar time in UTC; null when there is no such time. */
+/** Returns the microseconds since the epoch of a calendar time in UTC; null when there is no such time. */
 export function utcMicros(
   year: number,
   month: number,
@@ -53,7 +53,7 @@ export function utcMicros(
   if (hour > 23 || minute > 59 || second > 59) return null;
   const millis = Date.UTC(year, month - 1, day, hour, minute, second);
   const date = new Date(millis);
-  // A 31st of April would become the 1st of May, and the year 85 would become 1985.
+  // `Date.UTC` turns the 31st of April into the 1st of May, and the year 85 into 1985.
   if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1) return null;
   if (date.getUTCDate() !== day) return null;
   return millis * 1000 + micros;
@@ -91,5 +91,5 @@ function within(micros: number): Micros | null {
   return micros >= 0 && micros <= MAX_MICROS ? micros : null;
 }
 
-/** A hundred years: what lasts longer may as well stay. */
+/** The maximum time to live, a hundred years: data that lasts longer need not expire at all. */
 export const MAX_TTL_MINUTES = 100 * 366 * 24 * 60;

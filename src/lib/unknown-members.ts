@@ -1,23 +1,26 @@
 import type { z } from "zod";
 
-/** Members that a schema has no place for: `path` leads to the object that they are in. */
+/** Members that the schema does not define. `path` leads to the object that contains them. */
 export type UnknownMembers = { path: PropertyKey[]; keys: string[] };
 
-/** Hears of members that have no effect. */
+/** Receives members that were ignored. */
 export type NoteUnknown = (members: UnknownMembers) => void;
 
 type Parsed<T> = z.ZodSafeParseResult<T> & { ignored: UnknownMembers[] };
 
-/** A Zod issue, as far as it is read here; unions nest. */
+/** The parts of a Zod issue that are read here. Issues of unions nest. */
 type Issue = { code?: string | undefined; path: PropertyKey[]; [key: string]: unknown };
 
-/** A pass sees everything but what fails inside of a union for other reasons, too. */
+/**
+ * Maximum passes. One pass finds all unknown members, except those inside a union that fails for other reasons
+ * too.
+ */
 const MAX_PASSES = 8;
 
 /**
- * Parses as if the members that strict objects in the schema do not know were not there, and says
- * which they were. Where nothing is unknown this is `schema.safeParse`. Objects that stand beside each
- * other in a union need a required member that tells them apart, or the wrong one may be found to fit.
+ * Parses the input as if members unknown to the schema's strict objects were absent, and returns those in
+ * `ignored`. Without unknown members this equals `schema.safeParse`. Alternatives of a union need a required
+ * member that tells them apart; otherwise the wrong alternative may be found to match.
  */
 export function parseKnown<S extends z.ZodType>(schema: S, input: unknown): Parsed<z.output<S>> {
   const ignored: UnknownMembers[] = [];
@@ -32,7 +35,7 @@ export function parseKnown<S extends z.ZodType>(schema: S, input: unknown): Pars
   }
 }
 
-/** The schema, parsing with `parseKnown` where a validator asks it to. */
+/** Returns the schema with `parseKnown` as its `safeParseAsync`, for validators that call it. */
 export function tolerant<S extends z.ZodType>(schema: S): S {
   const safeParseAsync = (input: unknown) => Promise.resolve(parseKnown(schema, input));
   return Object.create(schema, { safeParseAsync: { value: safeParseAsync } }) as S;
@@ -46,7 +49,7 @@ function findUnknown(issues: readonly unknown[], parent: PropertyKey[]): Unknown
   });
 }
 
-/** The unknown members by the branch that knows the most, among those that would fit without them. */
+/** Returns the unknown members of the branch with the fewest, among branches that would match without them. */
 function ofClosestBranch(errors: unknown, path: PropertyKey[]): UnknownMembers[] {
   let closest: UnknownMembers[] = [];
   let fewest = Infinity;
@@ -83,7 +86,7 @@ function removalOf(unknown: readonly UnknownMembers[]): Removal {
   return root;
 }
 
-/** A copy, as far as something is removed; the rest is shared. */
+/** Copies the objects and lists from which something is removed; all others are shared with the original. */
 function without(value: unknown, { keys, below }: Removal): unknown {
   if (typeof value !== "object" || value === null) return value;
   const copy = Array.isArray(value) ? [...value] : withoutKeys(value, keys);
@@ -93,7 +96,7 @@ function without(value: unknown, { keys, below }: Removal): unknown {
   return copy;
 }
 
-/** Adds up what is kept: far more may go than stays, and deleting is slow. */
+/** Builds a new object from the kept keys. Often far more keys are removed than kept, and deleting is slow. */
 function withoutKeys(value: object, keys: readonly string[]): object {
   if (keys.length === 0) return { ...value };
   const removed = new Set(keys);

@@ -1,11 +1,11 @@
 export const MICROS_PER_DAY = 86_400_000_000;
 
-/** Whole UTC days since 1970-01-01 of a time in microseconds. */
+/** Returns the number of whole UTC days since 1970-01-01 of a time in microseconds. */
 export function dayOf(micros: number): number {
   return Math.floor(micros / MICROS_PER_DAY);
 }
 
-/** The first microsecond of a day. */
+/** Returns the first microsecond of a day. */
 export function startOfDay(day: number): number {
   return day * MICROS_PER_DAY;
 }

@@ -11,7 +11,10 @@ export function isUuid(text: string): boolean {
 
 const BARE = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i;
 
-/** A UUID of any version, dashed or 32 digits, in lower case with dashes; null for anything else. */
+/**
+ * Reads a UUID of any version, dashed or as 32 digits, and returns it dashed in lower case; null for anything
+ * else.
+ */
 export function parseUuid(text: string): string | null {
   if (isUuid(text)) return text.toLowerCase();
   return BARE.test(text) ? text.toLowerCase().replace(BARE, "$1-$2-$3-$4-$5") : null;

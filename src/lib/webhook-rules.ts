@@ -1,20 +1,20 @@
-/** What a project says of the webhooks that its runs may have. */
+/** A project's rules for the webhooks of its runs. */
 export type WebhookRules = {
-  /** No run has one. */
+  /** Whether webhooks are refused for every run. */
   disabled: boolean;
   require_https: boolean;
-  /** Host names, and `*.x` for what is below x; null for any. */
+  /** Host names, or `*.x` for hosts below x; null allows any. */
   allowed_domains: string[] | null;
-  /** Null for any. */
+  /** Null allows any port. */
   allowed_ports: number[] | null;
   max_url_length: number | null;
-  /** A path of the deployment's own is refused. */
+  /** Whether a path of the deployment itself is refused. */
   disable_loopback: boolean;
-  /** Whether the graph host has headers to send with each. */
+  /** Whether the graph host has headers to send with each webhook. */
   has_headers: boolean;
 };
 
-/** The rules of a project that says nothing. */
+/** The rules of a project that configures none. */
 export const DEFAULT_WEBHOOK_RULES: WebhookRules = {
   disabled: false,
   require_https: false,

@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or as `late` says once `limitMs` milliseconds are over. Nothing here can end the
- * work itself, which may go on.
+ * Settles as `work` does, or with the result of `late` after `limitMs` milliseconds. The work itself cannot be
+ * stopped here and may continue.
  */
 export async function withTimeout<T, L>(
   limitMs: number,

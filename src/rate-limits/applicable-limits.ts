@@ -4,20 +4,20 @@ import { sha256Hex } from "../lib/bytes.ts";
 import type { CountedBy, Limit, LimitRow } from "./policy.ts";
 import { matchingRows } from "./match-row.ts";
 
-/** A limit that counts a request, and for whom. */
+/** A limit that counts a request, and the client for which it counts. */
 export type ApplicableLimit = {
   name: string;
   limit: Limit;
-  /** Hexadecimal SHA-256 of what it is counted by. */
+  /** Hexadecimal SHA-256 of the value by which the limit counts. */
   partition: string;
 };
 
 type Partition = { hash: string; workspaceId: string | null };
 
 /**
- * The limits that count a request, each of which has to admit it: the first that matches, and for which
- * the request has what it counts by. One by user only comes on top of one by address, and after it,
- * because a client can name any number of users.
+ * Returns the limits that count a request; each of them must admit it. This is the first matching limit for which
+ * the request has the value that it counts by. A limit by user only applies in addition to one by address, and
+ * after it, because a client can name any number of users.
  */
 export async function applicableLimits(c: AppContext): Promise<ApplicableLimit[]> {
   const partitions = new Map<CountedBy, Partition | null>();
@@ -49,7 +49,7 @@ const PARTITION_OF: Readonly<Record<CountedBy, (c: AppContext) => Promise<Partit
   ip: ({ var: { arrival } }) => partitionOf("ip", arrival.client),
 };
 
-/** Null for what is not a key: otherwise whoever invents keys would have a budget for each. */
+/** Returns null when the key does not exist: otherwise a client could invent keys and get a budget for each. */
 async function keyPartition({ var: { arrival } }: AppContext): Promise<Partition | null> {
   const { caller } = arrival;
   if (!caller.key) return null;
@@ -58,7 +58,7 @@ async function keyPartition({ var: { arrival } }: AppContext): Promise<Partition
     const identity = await caller.recent(caller.key);
     return identity === undefined ? null : { hash, workspaceId: identity.workspace_id };
   } catch {
-    // Where the key cannot be looked up, the request is answered with an error, if it needs the key.
+    // If the lookup fails, the request itself fails with an error later, provided that it needs the key.
     return { hash, workspaceId: null };
   }
 }

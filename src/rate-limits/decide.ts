@@ -3,23 +3,23 @@ import type { Decision, LocalLimiter } from "./local-limiter.ts";
 import type { TakeAnswer, TakeRequest } from "./sliding-window.ts";
 import type { Limit } from "./policy.ts";
 
-/** Longer, and a request goes on without having been counted. */
+/** After this time without an answer, a request is admitted uncounted. */
 const ASK_TIMEOUT_MS = 1_000;
 
-/** What a decision needs of its surroundings. */
+/** The dependencies of a decision. */
 export type DecisionDeps = {
-  /** Asks the object that counts. */
+  /** Calls the object that counts. */
   ask: (request: TakeRequest) => Promise<TakeAnswer>;
   now: () => number;
-  /** Goes on with work after the request has been answered. */
+  /** Continues work after the request has been answered. */
   goOn: (work: Promise<unknown>) => void;
   wait: (ms: number) => Promise<void>;
   onUnreachable: (error: unknown) => void;
 };
 
 /**
- * Whether a request is admitted. Most decisions on a leased limit need nobody else; who has few
- * permits left asks for more beside the request.
+ * Decides whether a request is admitted. Most decisions on a leased limit are made locally; a limiter with few
+ * permits left requests more in the background.
  */
 export async function decideAdmission(
   limiter: LocalLimiter,
@@ -57,7 +57,7 @@ async function askFor(
   }
 }
 
-/** Gives back what is left of a lease when it has ended, if no later request did. */
+/** Returns the unused permits of an ended lease, unless a later request has done so. */
 async function settleAfter(
   lease: { id: number; ms: number },
   limiter: LocalLimiter,

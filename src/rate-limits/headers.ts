@@ -1,7 +1,7 @@
 import type { Decision } from "./local-limiter.ts";
 import type { Limit } from "./policy.ts";
 
-/** The names of all headers about limits, which browsers have to be shown. */
+/** The names of all rate limit headers, which CORS has to expose to browsers. */
 export const RATE_LIMIT_HEADERS = [
   "ratelimit",
   "ratelimit-policy",
@@ -11,13 +11,13 @@ export const RATE_LIMIT_HEADERS = [
   "x-ratelimit-reset",
 ];
 
-/** Enough to tell partitions apart. */
+/** Enough digits to tell partitions apart. */
 const SHOWN_HASH_CHARS = 16;
 
 /**
- * What an answer says of the limit that counted its request: the fields of
- * draft-ietf-httpapi-ratelimit-headers-11, and those that came before it. `partition` is a hash of
- * what is counted by, in hexadecimal.
+ * Returns the headers that describe the limit that counted a request: the fields of
+ * draft-ietf-httpapi-ratelimit-headers-11, and the older `X-RateLimit` ones. `partition` is the hexadecimal hash
+ * of the value by which the limit counts.
  */
 export function rateLimitHeaders(
   { name, limit, partition }: { name: string; limit: Limit; partition: string },
@@ -33,7 +33,7 @@ export function rateLimitHeaders(
   if (decision.kind === "uncounted") return policy;
   const isRefused = decision.kind === "refused";
   const remaining = isRefused ? 0 : decision.remaining;
-  // A permit that is used now is back after the limit's time, and all that are in use by then.
+  // A permit used now is free again after the limit's time, and so are all that are in use now.
   const resetSeconds = isRefused ? retrySeconds(decision.retryMs) : seconds;
   return [
     ...policy,

@@ -6,46 +6,48 @@ type HeldLease = { id: number; left: number; used: number; until: number };
 export type Decision =
   | { kind: "admitted"; remaining: number }
   | { kind: "refused"; retryMs: number }
-  /** The object that counts could not be asked. */
+  /** The object that counts could not be reached. */
   | { kind: "uncounted" };
 
-/** A request that is not answered for so long never will be, because the one who asked has ended. */
+/** A request unanswered for this long will never be answered, because the request that sent it has ended. */
 const ASKING_MS = 2_000;
-/** How long the object is not asked again after it could not be reached. */
+/** How long the object is not called again after it could not be reached. */
 const UNREACHABLE_MS = 5_000;
-/** Readings of the clock stand still while code runs: no time that short is a measure of anything. */
+/** The clock stands still while code runs, so shorter measurements are meaningless. */
 const MIN_MEASURED_MS = 20;
-/** What is left of a lease, in permits and in time, when another one is asked for. */
+/** A new lease is requested when this share of the permits, or of the time, of the last one is left. */
 const LOW_SHARE = 1 / 4;
 
 /**
- * The permits of one limit and one client that this isolate holds, and what it knows of those that
- * others do. Decides on its own where it can, and says what to ask for where it cannot.
+ * The permits of one limit and one client that this isolate holds, and what it knows of those held elsewhere.
+ * Decides locally when it can, and otherwise says what to request from the object that counts.
  *
- * A lease counts from before it was asked for, so its end here is never after its end there. Times
- * are readings of the isolate's clock; `forget` is for when that was set back.
+ * A lease's time starts before it is requested, so it never ends later here than in the object. Times are readings
+ * of the isolate's clock; `forget` must be called when that was set back.
  */
 export class LocalLimiter {
   #leases: HeldLease[] = [];
-  /** The leases that have ended without the object knowing it. */
+  /** Leases that have ended here and are not yet reported to the object. */
   #ended: HeldLease[] = [];
-  /** The permits that nobody holds, as last heard. */
+  /** The permits that nobody holds, as last reported by the object. */
   #free = 0;
   #refusedUntil = 0;
   #retryAt = 0;
   #unreachableUntil = 0;
   #askedForLeaseAt: number | null = null;
-  /** The requests that are not answered yet, and when they were sent. */
+  /** Requests that are not answered yet, with the times when they were sent. */
   readonly #asked = new Map<TakeRequest, number>();
-  /** Requests since `#measuredFrom`, to tell how many will come while a lease is valid. */
+  /** Requests since `#measuredFrom`, from which the number during the next lease is estimated. */
   #requests = 0;
   #measuredFrom = 0;
-  /** Permits of the newest lease, and those used of the ones that ended, the last counting most. */
+  /**
+   * Permits of the newest lease, and a maximum of the permits used in ended leases, halved with each later one.
+   */
   #leased = 0;
   #lastUsed = 0;
   #leaseMs = 0;
 
-  /** The decision on a request, or null when it takes asking. */
+  /** Decides on a request; returns null when the object must be asked. */
   decide(now: number): Decision | null {
     this.#requests += 1;
     this.#expire(now);
@@ -61,12 +63,12 @@ export class LocalLimiter {
     return now < this.#unreachableUntil ? { kind: "uncounted" } : null;
   }
 
-  /** What to ask for a request that waits, with what else will be needed soon. */
+  /** Returns what to request from the object for a waiting request, including permits that will be needed soon. */
   askFor(limit: Limit, now: number): TakeRequest {
     return this.#request(limit, 1, this.#planLease(limit, now), now);
   }
 
-  /** What to ask for ahead of need, beside a request that does not wait; null for nothing. */
+  /** Returns what to request ahead of need, while no request waits; null when nothing is needed. */
   askAhead(limit: Limit, now: number): TakeRequest | null {
     if (now < this.#refusedUntil || now < this.#unreachableUntil) return null;
     const newest = this.#leases.at(-1);
@@ -77,8 +79,8 @@ export class LocalLimiter {
   }
 
   /**
-   * What to tell of a lease whose time is over; null when nothing is left of it, when it was told, and
-   * when another lease shows that requests come, one of which will tell.
+   * Returns the report on an ended lease. Null when none of its permits is left, when it was already reported, or
+   * when another lease is held: then requests are arriving, and one of them will report it.
    */
   askToSettle(limit: Limit, lease: number, now: number): TakeRequest | null {
     this.#expire(now);
@@ -95,7 +97,7 @@ export class LocalLimiter {
     if (!answer.admitted) {
       this.#free = 0;
       this.#retryAt = now + answer.retryMs;
-      // Leased permits may come back at any time; asking for each of them would be a call for each.
+      // Leased permits may be freed at any time, and asking for each of them would cost a call each.
       this.#refusedUntil = isLeased(request.limit) ? now + answer.leaseMs : this.#retryAt;
       return { kind: "refused", retryMs: answer.retryMs };
     }
@@ -117,7 +119,7 @@ export class LocalLimiter {
     return { kind: "uncounted" };
   }
 
-  /** Gives up all that depends on the time. */
+  /** Drops everything that depends on the time. */
   forget(): void {
     for (const lease of this.#leases) this.#end(lease);
     this.#asked.clear();
@@ -127,7 +129,7 @@ export class LocalLimiter {
     this.#measuredFrom = 0;
   }
 
-  /** Nothing is lost with it but what is counted as used then. */
+  /** Whether the limiter can be dropped without losing anything but permits, which then count as used. */
   isIdle(now: number): boolean {
     this.#expire(now);
     return this.#leases.length === 0 && now >= this.#refusedUntil && now >= this.#unreachableUntil;
@@ -181,7 +183,7 @@ export class LocalLimiter {
 
 const MAX_LIMITERS = 10_000;
 
-/** The limiters of this isolate, by the name of the object that counts for them. */
+/** The limiters of this isolate, keyed by the name of the object that counts for them. */
 export class LocalLimiters {
   readonly #limiters = new Map<string, LocalLimiter>();
   readonly #clock: () => number;
@@ -193,10 +195,10 @@ export class LocalLimiters {
     this.#max = max;
   }
 
-  /** The isolate's time, for all that limiters are asked. */
+  /** The isolate's time, which callers must pass to the limiters. */
   readonly now = (): number => {
     const reading = this.#clock();
-    // Set back, it would let leases live longer than they do.
+    // With a clock that was set back, leases would be used after they have ended in the object.
     if (reading < this.#lastReading) this.#forgetAll();
     this.#lastReading = reading;
     return reading;
@@ -215,7 +217,9 @@ export class LocalLimiters {
     for (const limiter of this.#limiters.values()) limiter.forget();
   }
 
-  /** Makes room: of those that hold nothing, or of all. A lost lease counts as used at its end. */
+  /**
+   * Makes room by dropping the idle limiters, or all if none is idle. A dropped lease counts as used when it ends.
+   */
   #clear(now: number): void {
     for (const [name, limiter] of this.#limiters)
       if (limiter.isIdle(now)) this.#limiters.delete(name);

@@ -2,8 +2,8 @@ import { UUID_PATTERN } from "../lib/uuid.ts";
 import { LIMIT_ROWS, type LimitRow } from "./policy.ts";
 
 /**
- * Paths of rows: `**` stands for any number of segments, none too, `{uuid}` for a UUID, all else for
- * itself. The version that a path begins with, `/api/v1` or the control plane's `/v2`, may be there.
+ * The notation of a row's paths: `**` stands for any number of segments, including none, `{uuid}` for a UUID, and
+ * any other segment for itself. A path may begin with a version, `/api/v1` or the control plane's `/v2`.
  */
 const VERSION = "(?:/api/v1|/v2)?";
 const SEGMENT: Readonly<Record<string, string>> = {
@@ -13,18 +13,18 @@ const SEGMENT: Readonly<Record<string, string>> = {
 
 type Candidate = { row: LimitRow; paths: RegExp };
 
-/** Rows name no others; clients can make up any number. */
+/** The methods that rows name. Clients can send any other method. */
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const ANY_OTHER = "any other";
 
-/** By method, in the order in which they are tried. */
+/** Candidate rows by method, in the order in which they are tried. */
 const CANDIDATES: ReadonlyMap<string, Candidate[]> = new Map(
   [...METHODS, ANY_OTHER].map((method) => [method, candidatesFor(method)]),
 );
 
 /**
- * The rows that match a request, in the order in which they count it. `path` is the one by which it
- * is routed. Whether the request has what a row counts by is for the caller to see.
+ * Yields the rows that match a request, in the order of their precedence. `path` is the routed path. Callers check
+ * whether the request has the value that a row counts by.
  */
 export function* matchingRows(method: string, path: string): Generator<LimitRow> {
   const plain = plainPath(path);
@@ -33,7 +33,7 @@ export function* matchingRows(method: string, path: string): Generator<LimitRow>
   }
 }
 
-/** What is looked up by a GET is looked up by a HEAD. */
+/** A HEAD request counts as a GET. */
 function comparable(method: string): string {
   if (method === "HEAD") return "GET";
   return METHODS.includes(method) ? method : ANY_OTHER;
@@ -59,13 +59,15 @@ function patternOf(path: string): string {
   return segments.map((segment) => SEGMENT[segment] ?? `/${segment}`).join("");
 }
 
-/** Without what would let one path be written in many ways: escapes, empty segments, a slash at its end. */
+/**
+ * Removes variations by which one path could be written in many ways: escapes, empty segments, a trailing slash.
+ */
 function plainPath(path: string): string {
   let decoded = path;
   try {
     decoded = decodeURIComponent(path);
   } catch {
-    // The path is badly escaped, so no route has it, and it is counted as it is.
+    // The path is badly escaped, so it matches no route and is counted as it is.
   }
   return decoded.replaceAll(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
 }

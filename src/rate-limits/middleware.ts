@@ -17,9 +17,9 @@ const limiters = new LocalLimiters(() => Date.now());
 let unreachableLoggedAt = 0;
 
 /**
- * Holds requests to the platform API, which are the tracing API and the control plane, to the limits
- * of `policy.ts`: 429 for one too many. Every answer to them tells of the limit that refused it, else of
- * the last that counted it. What cannot be counted is admitted.
+ * Applies the limits of `policy.ts` to requests to the platform API: the tracing API and the control plane. A
+ * request above a limit gets a 429. Every response describes the limit that refused the request, else the last one
+ * that counted it. Requests that cannot be counted are admitted.
  */
 export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { settings } = c.var;
@@ -37,7 +37,7 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
     }
   }
   await next();
-  // Not before: every header that the answer finds is copied into it, one by one.
+  // The headers are set after the handler, because headers set before would be copied into the response one by one.
   setHeaders(c, headers);
 };
 
@@ -48,7 +48,7 @@ function setHeaders(c: AppContext, headers: HeaderLines): void {
 }
 
 function isPlatformApi({ var: { arrival } }: AppContext): boolean {
-  // The other region asks for all of its workspaces, from one address.
+  // The other region calls for all of its workspaces from one address.
   if (arrival.path.startsWith(`${BILLING_PATH}/`)) return false;
   return arrival.surface === "tracing" || arrival.surface === "control-plane";
 }

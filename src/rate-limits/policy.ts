@@ -1,21 +1,21 @@
-/** By what requests are counted: the API key, the `X-User-Id` header with the client's address, or the address. */
+/** The value by which requests are counted: the API key, `X-User-Id` with the client's address, or the address. */
 export type CountedBy = "api-key" | "user" | "ip";
 
-/** At most `count` requests in any span of `seconds`. */
+/** At most `count` requests within any span of `seconds`. */
 export type Limit = { count: number; seconds: number };
 
-/** No `method`: every method. For the notation of `path` see `match-row.ts`. */
+/** Without `method`, every method matches. The notation of `path` is described in `match-row.ts`. */
 type Match = { method?: string; path: string };
 
 export type LimitRow = {
-  /** Unique: what the limit is called in headers, in overrides and in the names of objects. */
+  /** The unique name of the limit in headers, in overrides and in the names of objects. */
   name: string;
   match: readonly Match[];
   by: CountedBy;
   us: Limit;
   eu: Limit;
   category: string;
-  /** Counts what no other row does, wherever it stands. */
+  /** Tried after all other rows, regardless of its position. */
   fallback?: true;
 };
 
@@ -38,7 +38,7 @@ const GENERATE = [{ path: "/generate/**" }];
 const COMMITS = [{ path: "/commits/**" }];
 const DELETION = [{ method: "DELETE", path: "/sessions/**" }, { path: "/**/trigger" }];
 
-/** The limits of the platform API. Order matters: the first row that matches counts a request. */
+/** The limits of the platform API. The order matters: the first matching row counts a request. */
 export const LIMIT_ROWS: readonly LimitRow[] = [
   {
     name: "service",
@@ -215,7 +215,7 @@ export const LIMIT_ROWS: readonly LimitRow[] = [
     category: "Examples",
   },
   {
-    // GitHub calls for everybody from few addresses.
+    // GitHub sends the webhooks of all users from few addresses.
     name: "github-webhook",
     match: [{ method: "POST", path: "/deployments/{uuid}/github-webhook" }],
     by: "ip",

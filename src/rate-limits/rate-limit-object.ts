@@ -9,13 +9,13 @@ import {
 type Stored = { window: WindowState; alarmAt: number };
 
 const KEY = "window";
-/** How often an object looks whether it is still needed, at most. */
+/** Minimum time between two checks whether an object is still needed. */
 const MIN_ALARM_MS = 60_000;
 
 /**
- * Counts the requests that one limit holds against one client. Owns the window of permits in use: one
- * row, written with each answer that gives permits, which is not sent before it is on disk. Its alarm
- * deletes it when nothing is in use.
+ * Counts the requests of one client under one limit. It owns the window of permits in use, which is one row. The
+ * row is written with each answer that grants permits, and the answer is sent only after the row is on disk. An
+ * alarm deletes the row when no permit is in use.
  */
 export class RateLimitObject extends DurableObject<Env> {
   readonly #window: SlidingWindow;
@@ -59,7 +59,7 @@ export class RateLimitObject extends DurableObject<Env> {
   }
 }
 
-/** A number that no lease had before, whether it is remembered or not. */
+/** Returns a lease id that was not used before, even if the object has lost its state. */
 function newLeaseId(): number {
   const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
   return (high % 2 ** 21) * 2 ** 32 + low;

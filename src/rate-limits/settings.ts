@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Limit, LIMIT_ROWS } from "./policy.ts";
 import { isFirstOf, table } from "../lib/settings.ts";
 
-/** Limits of single workspaces, by the workspace's id and the limit's name. */
+/** Limits of individual workspaces, by the workspace's id and the limit's name. */
 export type LimitOverrides = ReadonlyMap<string, ReadonlyMap<string, Limit>>;
 
 const limitSchema = z.strictObject({
@@ -13,10 +13,10 @@ const limitSchema = z.strictObject({
 const MULTIPART = "runs-multipart";
 const MULTIPART_LIMIT = limitNamed(MULTIPART);
 
-/** Those counted by API key: no other request tells its workspace before it is authenticated. */
+/** Limits counted by API key. Only these requests reveal their workspace before authentication. */
 const OVERRIDABLE = LIMIT_ROWS.filter(({ by }) => by === "api-key");
 
-/** The variable RATE_LIMIT_OVERRIDES: limits by the workspace's id and the limit's name. */
+/** The schema of RATE_LIMIT_OVERRIDES: limits by the workspace's id and the limit's name. */
 const limitOverridesSchema = z
   .record(
     z.guid(),
@@ -50,7 +50,10 @@ function givenLimits(limits: Record<string, Limit | undefined>): ReadonlyMap<str
   return new Map(given);
 }
 
-/** Python's client drops the traces of a multipart request that is refused. */
+/**
+ * The multipart limit cannot be lowered, because the Python client drops the traces of a refused multipart
+ * request.
+ */
 function isLowerMultipart({ count, seconds }: Limit): boolean {
   return count < MULTIPART_LIMIT.count * Math.ceil(seconds / MULTIPART_LIMIT.seconds);
 }

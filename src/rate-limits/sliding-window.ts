@@ -1,12 +1,12 @@
 import type { Limit } from "./policy.ts";
 
-/** One lease takes at most this share of all permits, and of those that are free. */
+/** Maximum permits of one lease, as a share of all permits and of the free ones. */
 const LEASE_SHARE_OF_ALL = 1 / 20;
 const LEASE_SHARE_OF_FREE = 1 / 4;
 
 type GivenLease = { permits: number; until: number };
 
-/** Everything that has to survive. Times are those of the steady clock. */
+/** The state to persist. Times are those of the steady clock. */
 export type WindowState = {
   clock: SteadyTime;
   windowMs: number;
@@ -16,14 +16,13 @@ export type WindowState = {
 };
 
 /**
- * The permits of one limit and one client, such that no span of the limit's length ever sees more
- * than `count` used. A permit is in use from the moment when it is given until a window's length has
- * passed since the latest moment at which a request can have been admitted with it. So all permits
- * that are used within any one span are in use together when the last of them is given, and of these
- * there are never more than `count`.
+ * The permits of one limit and one client, granted such that no span of the limit's length ever sees more than
+ * `count` used. A permit is in use from the moment when it is granted until one window after the latest moment at
+ * which a request can have been admitted with it. So all permits that are used within one span are in use at the
+ * same time when the last of them is granted, and at most `count` are ever in use.
  *
- * For a permit that a request waits for, that moment is now. For a leased one it is the end of the
- * lease, unless the isolate that has it says before that it has been used, or never will be.
+ * For a permit that a request waits for, that latest moment is now. For a leased permit it is the end of the
+ * lease, unless the isolate that holds it reports earlier that it was used, or never will be.
  */
 export class SlidingWindow {
   #clock: SteadyTime;
@@ -32,7 +31,7 @@ export class SlidingWindow {
   readonly #leases: Map<number, GivenLease>;
   readonly #newId: () => number;
 
-  /** `newId` makes ids of leases that were never used before, here or in an earlier life. */
+  /** `newId` makes lease ids that were never used before, including before the object was last evicted. */
   constructor(state: WindowState | null, reading: number, newId: () => number) {
     this.#clock = state?.clock ?? { time: reading, reading };
     this.#windowMs = state?.windowMs ?? 0;
@@ -41,7 +40,10 @@ export class SlidingWindow {
     this.#newId = newId;
   }
 
-  /** What has changed is to be stored when it admits or leases; what a refusal changes need not be. */
+  /**
+   * Grants or refuses permits. The state must be stored after granting or leasing; changes by a refusal need not
+   * be.
+   */
   take({ limit, needed, spare, settled }: TakeRequest, reading: number): TakeAnswer {
     const times = windowTimes(limit);
     this.#windowMs = times.windowMs;
@@ -63,7 +65,7 @@ export class SlidingWindow {
     };
   }
 
-  /** How long until nothing is in use; 0 when that is so now. */
+  /** Returns the milliseconds until no permit is in use; 0 when none is. */
   emptyIn(reading: number): number {
     this.#pass(reading);
     return Math.max(0, ...this.#releases().map(({ at }) => at - this.#clock.time));
@@ -115,7 +117,7 @@ export class SlidingWindow {
     return sum;
   }
 
-  /** How long until so many permits more are free; a millisecond at least. */
+  /** Returns the milliseconds until `wanted` more permits are free, at least 1. */
   #freeIn(wanted: number): number {
     let freed = 0;
     for (const { at, permits } of this.#releases().toSorted((a, b) => a.at - b.at)) {
@@ -142,36 +144,36 @@ function leasable(limit: Limit, spare: number, free: number): number {
   return Math.min(spare, Math.floor(most));
 }
 
-/** A time that never goes back, and the reading of the clock that it was taken at. */
+/** A time that never goes back, with the clock's reading at that time. */
 type SteadyTime = { time: number; reading: number };
 
 /**
- * The time at another reading of the clock. What a clock was set back by is not counted, and time
- * goes on from there; a step ahead cannot be told from time that has passed.
+ * Returns the time at another reading of the clock. If the clock was set back, the time continues from where it
+ * was. A step ahead cannot be told apart from time that has passed.
  */
 function advance({ time, reading }: SteadyTime, newReading: number): SteadyTime {
   return { time: time + Math.max(0, newReading - reading), reading: newReading };
 }
 
-/** From there on, permits are leased. Below, every request asks. */
+/** Limits above this count are leased. For those up to it, every request asks the object. */
 const LEASED_ABOVE_COUNT = 100;
 
-/** A lease holds for at most so long, and for at least so much of the interval. */
+/** Maximum duration of a lease, and its minimum as a share of the limit's interval. */
 const MAX_LEASE_MS = 5_000;
 const MIN_LEASE_SHARE = 0.01;
-/** What clocks may differ by, and readings of them be late. */
+/** Allowance for differences between clocks and for late readings. */
 const MARGIN_SHARE = 0.02;
 const MAX_MARGIN_MS = 1_000;
-/** So many different times are remembered of an interval. */
+/** Number of distinct times that are remembered per interval. */
 const GRID_STEPS = 200;
 
-/** The times in milliseconds that follow from a limit. */
+/** The times that follow from a limit, in milliseconds. */
 type WindowTimes = {
   /** How long a permit stays in use after a request was admitted with it. */
   windowMs: number;
-  /** Times of use are rounded up to multiples of it. */
+  /** Times of use are rounded up to multiples of this. */
   gridMs: number;
-  /** How long a lease holds: less, the fewer permits are free. */
+  /** Maximum duration of a lease. It gets shorter when fewer permits are free. */
   maxLeaseMs: number;
   minLeaseMs: number;
 };
@@ -184,21 +186,21 @@ export function windowTimes({ count, seconds }: Limit): WindowTimes {
   const intervalMs = seconds * 1000;
   return {
     windowMs: intervalMs + Math.min(MAX_MARGIN_MS, intervalMs * MARGIN_SHARE),
-    // Few permits are remembered one by one.
+    // A small number of permits is remembered with exact times.
     gridMs: count > GRID_STEPS ? Math.max(1, Math.floor(intervalMs / GRID_STEPS)) : 1,
     maxLeaseMs: Math.min(MAX_LEASE_MS, intervalMs / 2),
     minLeaseMs: Math.min(MAX_LEASE_MS, intervalMs * MIN_LEASE_SHARE),
   };
 }
 
-/** The last report on a lease: how many of its permits were used; the others never will be. */
+/** The last report on a lease: how many of its permits were used. The others will never be used. */
 type Settlement = { lease: number; used: number };
 
 export type TakeRequest = {
   limit: Limit;
-  /** Permits for a request that waits: 1, or 0 when none does. */
+  /** Permits for a waiting request: 1, or 0 when none waits. */
   needed: 0 | 1;
-  /** More of them, as a lease, if there are enough. */
+  /** Further permits to lease if enough are free. */
   spare: number;
   settled: Settlement[];
 };
@@ -206,10 +208,10 @@ export type TakeRequest = {
 export type TakeAnswer =
   | {
       admitted: true;
-      /** Permits that nobody has, after this answer. */
+      /** Permits that nobody holds after this answer. */
       free: number;
       lease: { id: number; permits: number } | null;
-      /** How long a lease of now is valid, from when it was asked for. */
+      /** How long a lease granted now is valid, counted from the request for it. */
       leaseMs: number;
     }
   | { admitted: false; retryMs: number; leaseMs: number };

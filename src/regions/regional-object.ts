@@ -3,7 +3,7 @@ import { inJurisdiction } from "../lib/region.ts";
 
 type Named = { getByName: (name: string) => unknown; jurisdiction: unknown };
 
-/** The bindings of Durable Objects. */
+/** The names of the bindings of Durable Objects. */
 type ObjectBinding = {
   [K in keyof Env]-?: Env[K] extends Named ? K : never;
 }[keyof Env];
@@ -11,8 +11,8 @@ type ObjectBinding = {
 type Stub<N> = N extends Named ? ReturnType<N["getByName"]> : never;
 
 /**
- * The object of this name, where the region's configuration says that its data is to be. Every object
- * is reached by this function: the same name in another jurisdiction would be another object.
+ * Returns the stub of the named object in the jurisdiction that the region's configuration sets. Every object is
+ * reached through this function: the same name in another jurisdiction would be another object.
  */
 export function regionalObject<K extends ObjectBinding>(
   env: Pick<Env, K | "JURISDICTION">,

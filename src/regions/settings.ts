@@ -14,16 +14,21 @@ export const regionSettings = z
   })
   .transform((vars) => ({
     region: vars.REGION satisfies Region,
-    /** Where Durable Objects are to be; null: wherever the platform puts them. */
+    /** The jurisdiction of Durable Objects; null lets the platform choose where to store them. */
     jurisdiction: vars.JURISDICTION satisfies Region | null,
-    /** The hosts of the other region's installation, to name to whoever has a key of it. */
+    /**
+     * The hosts of the other region's installation. They are named to callers whose key belongs to that region.
+     */
     otherRegionHosts: {
       api: vars.OTHER_REGION_API_HOST,
       controlPlane: vars.OTHER_REGION_CONTROL_PLANE_HOST,
       agentsDomain: vars.OTHER_REGION_AGENTS_DOMAIN,
     },
-    /** The installation that has the billing rows; null in that installation, or when not configured. */
+    /**
+     * The base URL of the installation that has the billing rows; null in that installation itself, or when not
+     * configured.
+     */
     billingUrl: vars.BILLING_URL,
-    /** What both regions know, and sign the calls between them with; several separated by commas. */
+    /** Secrets shared by both regions, separated by commas, that sign the calls between them. */
     regionSecret: vars.REGION_SECRET,
   }));

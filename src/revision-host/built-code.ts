@@ -3,9 +3,9 @@ import { z } from "zod";
 import { MAX_UNPACKED_BYTES } from "../lib/project-manifest.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 
-/** The modules of a revision, with their bytes as they were in its tarball. */
+/** The modules of a revision, with their bytes as in its tarball. */
 export type BuiltCode = {
-  /** The module that exports the class `GraphHost`. */
+  /** The path of the module that exports the class `GraphHost`. */
   main: string;
   modules: Record<string, BuiltModule>;
 };
@@ -21,7 +21,7 @@ const header = z.object({
   modules: z.array(z.tuple([z.string(), moduleType, z.int().min(0)])),
 });
 
-/** How the code of revisions looked that were built before it was packed: binary data as base64. */
+/** Format of the code of revisions that were built before it was packed: binary data is base64. */
 const unpackedCode = z.object({
   main: z.string(),
   modules: z.record(
@@ -38,19 +38,19 @@ const unpackedCode = z.object({
 const LENGTH_BYTES = 4;
 const OPEN_BRACE = 0x7b;
 
-/** R2 is slower than this is, in writing and in reading; gzip takes more than twice as long for both. */
+/** At this level zstd is faster than R2, in writing and in reading; gzip takes more than twice as long for both. */
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 2 } };
 
-/** What gzip begins with, as the code of older revisions does. */
+/** The first byte of gzip, in which the code of older revisions is compressed. */
 const GZIP = 0x1f;
 
-/** How large unpacked code may be: all that a tarball may hold, and the names and lengths of its files. */
+/** Maximum bytes of unpacked code: the maximum content of a tarball, and the names and lengths of its files. */
 const MAX_PACKED_BYTES = MAX_UNPACKED_BYTES + 1024 * 1024;
 
 /**
- * What is stored of a revision's code: a length, and so many bytes that are compressed by zstd. They are the
- * length of a header, the header as JSON, and the modules one behind the other in its order. So it is no
- * larger than its files, whatever is in them. A length has 32 bits and is big-endian.
+ * Returns the stored form of a revision's code: a length, followed by that many bytes compressed with zstd. They
+ * contain the length of a header, the header as JSON, and the modules one after the other in its order. So the
+ * code is no larger than its files, whatever they contain. Lengths are 32-bit big-endian integers.
  */
 export function packCode({ main, modules }: BuiltCode): Uint8Array {
   const entries = Object.entries(modules);
@@ -75,7 +75,7 @@ export function packCode({ main, modules }: BuiltCode): Uint8Array {
   return stored;
 }
 
-/** Reads stored code; throws for what is larger than code can be, and for what is none. */
+/** Reads stored code. Throws if it is larger than code can be, or not valid. */
 export async function readCode(object: {
   size: number;
   arrayBuffer: () => Promise<ArrayBuffer>;
@@ -84,7 +84,7 @@ export async function readCode(object: {
     throw new RangeError(`it has ${object.size} bytes, and at most ${MAX_PACKED_BYTES} are loaded`);
   }
   const stored = new Uint8Array(await object.arrayBuffer());
-  // Whatever is compressed begins otherwise: a length of so many bytes is beyond what is read.
+  // Compressed code never begins with this byte: as the first byte of a length it would exceed the maximum.
   if (stored[0] === OPEN_BRACE) return readUnpacked(stored);
   const packed = decompress(stored);
   let at = LENGTH_BYTES + new DataView(packed.buffer).getUint32(0);
@@ -94,7 +94,8 @@ export async function readCode(object: {
     at += length;
     return [path, { type, bytes }];
   });
-  if (at !== packed.length) throw new RangeError("its modules do not fill it");
+  if (at !== packed.length)
+    throw new RangeError("the lengths of its modules do not match its size");
   return { main, modules: Object.fromEntries(entries) };
 }
 
@@ -103,7 +104,7 @@ function decompress(stored: Uint8Array): Uint8Array {
   if (stored[0] === GZIP) return new Uint8Array(gunzipSync(stored, limit));
   const compressed = stored.subarray(LENGTH_BYTES);
   if (new DataView(stored.buffer).getUint32(0) !== compressed.length) {
-    throw new RangeError("it is incomplete, or has more behind it");
+    throw new RangeError("its length does not match its size");
   }
   return new Uint8Array(zstdDecompressSync(compressed, limit));
 }
@@ -125,12 +126,15 @@ function textJson(bytes: Uint8Array): unknown {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** Ends with the revision, so that what belongs to one deployment has one prefix. */
+/**
+ * Returns the R2 key of a revision's code. It ends with the revision, so that the keys of a deployment share a
+ * prefix.
+ */
 export function builtCodeKey({ workspaceId, deploymentId, revisionId }: RevisionRef): string {
   return `${builtCodePrefix({ workspaceId, deploymentId })}${revisionId}.json`;
 }
 
-/** Where the source map of the main module is stored, when its tarball has one. */
+/** Returns the R2 key of the main module's source map, which is stored if the tarball has one. */
 export function sourceMapKey({ workspaceId, deploymentId, revisionId }: RevisionRef): string {
   return `${builtCodePrefix({ workspaceId, deploymentId })}${revisionId}.map`;
 }

@@ -9,15 +9,18 @@ import type { OutboundPolicy } from "./outbound-policy.ts";
 import { openSecrets } from "./revision-secrets.ts";
 import { COMPATIBILITY_DATE } from "./compatibility-date.ts";
 
-/** What a call to a graph host fails with, as its `code`, when the platform could not read its code. */
+/** The `code` of the error that a call to a graph host throws if the platform could not read the revision's code. */
 export const CODE_UNAVAILABLE = "revision_code_unavailable";
 
-/** How often reading a revision's code has failed here: the loader remembers failures by name. */
+/**
+ * Number of failed reads of each revision's code in this isolate. The number becomes a part of the loader's name,
+ * because the loader remembers a failure by name.
+ */
 const failures = new Map<string, number>();
 
 /**
- * The graph host of a revision, in an isolate of its own. Costs nothing until it is called; its code is
- * only read where no isolate of this revision is warm. A call fails where there is no such code.
+ * Returns the graph host of a revision, which runs in its own isolate. This costs nothing until it is called, and
+ * the code is only read if there is no warm isolate of this revision. A call fails if the code does not exist.
  */
 export function loadRevision(
   env: Env,
@@ -29,7 +32,7 @@ export function loadRevision(
   return worker.getEntrypoint("GraphHost") as unknown as GraphHostApi;
 }
 
-/** The app of a revision's project, which a request reaches by `fetch`; `props` say who asks. */
+/** Returns the app of a revision's project, which handles requests by `fetch`; `props` identify the caller. */
 export function loadApp(
   env: Env,
   exports: Cloudflare.Exports,
@@ -60,8 +63,8 @@ function revisionWorker(
 }
 
 /**
- * Starts the isolate of a revision whose code is at hand and loads its graphs, for those who call it next.
- * It is not awaited, and tells nobody of a failure: the next call meets it.
+ * Starts the isolate of a revision whose code is in memory, and loads its graphs for the callers that follow. It
+ * is not awaited and does not report a failure, which the next call will encounter.
  */
 export function warmRevision(
   env: Env,
@@ -102,7 +105,7 @@ async function revisionCode(
   });
 }
 
-/** The whole environment of deployed code: its secrets, and by which deployment it is run. */
+/** Returns the whole environment of deployed code: its secrets, and which deployment it runs in. */
 function revisionEnv(
   ref: RevisionRef & { deploymentName: string },
   secrets: Record<string, string>,
@@ -122,13 +125,13 @@ function revisionEnv(
 type InvocationLimits = { cpuMs: number; subRequests: number };
 
 /**
- * What the Worker Loader makes an isolate of: the code, an environment of its own and nothing of the
- * platform's; limits for each invocation; and `outbound` as its only way to the network.
+ * Returns what the Worker Loader needs for an isolate: the code, an environment with nothing of the platform's,
+ * limits per invocation, and `outbound` as its only access to the network.
  */
 export function workerCode(options: {
   built: BuiltCode;
   env: Record<string, string>;
-  /** The deployment's own agent server, for clients that its code makes without an address. */
+  /** The deployment's own agent server, for clients that its code creates without an address. */
   agentServer: Fetcher;
   limits: InvocationLimits;
   outbound: Fetcher;
@@ -155,15 +158,15 @@ function toLoader({ type, bytes }: BuiltModule): WorkerLoaderModule {
   return type === "js" ? { js: text } : { text };
 }
 
-/** The hosts that the deployment allows itself to reach; null when it leaves that to the installation. */
+/** Returns the hosts that the deployment allows its code to reach; null if it leaves that to the installation. */
 function ownHosts(hosts: string | undefined): HostList | null {
-  // A list that cannot be read allows nothing; it is refused when it is set.
+  // An invalid list allows nothing; it is refused when it is set.
   return hosts === undefined ? null : (parseHostList(hosts) ?? []);
 }
 
 /**
- * What may be reached on behalf of a revision by the platform itself; null for the project that the Worker was
- * built with. It throws where the revision's secrets cannot be read.
+ * Returns the policy for requests that the platform itself makes on behalf of a revision; null stands for the
+ * project that the Worker was built with. Throws if the revision's secrets cannot be read.
  */
 export async function readOutboundPolicy(
   env: Env,

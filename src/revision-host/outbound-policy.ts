@@ -2,23 +2,23 @@ import { isPublicHost } from "../lib/endpoint-address.ts";
 import { hasHost, type HostList } from "../lib/host-list.ts";
 
 export type OutboundPolicy = {
-  /** What the installation allows. */
+  /** The hosts that the installation allows. */
   installation: HostList;
-  /** The deployment's own; null: it has none, and leaves it to the installation. */
+  /** The hosts that the deployment allows; null if it leaves that to the installation. */
   deployment: HostList | null;
   /** Whether addresses that are not public are allowed. */
   allowPrivate: boolean;
 };
 
-/** `reason` is the rest of a sentence about the request. */
+/** `reason` completes a sentence about the request. */
 export type OutboundRefusal = {
   rule: "protocol" | "websocket" | "private_address" | "installation_hosts" | "deployment_hosts";
   reason: string;
 };
 
 /**
- * Why a request of deployed code is refused; null when it may go out. It judges the URL: what a
- * public name resolves to, a Worker cannot see.
+ * Returns why a request of deployed code is refused; null if it is allowed. Only the URL is checked, because a
+ * Worker cannot see what a public name resolves to.
  */
 export function outboundRefusal(
   request: { url: string; headers: Headers },
@@ -28,7 +28,7 @@ export function outboundRefusal(
   if (protocol !== "https:" && protocol !== "http:") {
     return { rule: "protocol", reason: "only http and https are allowed" };
   }
-  // What goes through a socket could not be metered.
+  // Traffic of a socket could not be metered.
   if (request.headers.get("upgrade") !== null) {
     return { rule: "websocket", reason: "it may not be upgraded to another protocol" };
   }

@@ -5,13 +5,13 @@ import { UsageMeter } from "../deployment-log/usage-meter.ts";
 import { outboundRefusal, type OutboundRefusal } from "./outbound-policy.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 
-/** `hosts`: the deployment's own list; null when it has none. */
+/** `hosts` is the deployment's own list; null if it has none. */
 export type OutboundProps = RevisionRef & { hosts: HostList | null };
 
 /**
- * The only way out for deployed code: its `fetch` arrives here. What the policy refuses is answered
- * 403; all else goes out as it is, with the bytes of its bodies counted while they pass. Redirects
- * are not followed here but by whoever asked, so that each step is judged.
+ * The only network access of deployed code: its `fetch` calls arrive here. A request that the policy refuses is
+ * answered 403; any other is forwarded unchanged, and the bytes of its bodies are counted as they pass. Redirects
+ * are not followed here, but by the caller, so that each step is checked.
  */
 export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
   override async fetch(request: Request): Promise<Response> {
@@ -29,11 +29,11 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
     return incoming(response, meter);
   }
 
-  /** A socket, which is none of what is allowed: to its code, the connection is lost at once. */
+  /** Refuses a socket, because only HTTP is allowed. For the deployed code the connection is lost at once. */
   override async connect(socket: Socket): Promise<void> {
     const meter = new UsageMeter(this.env, this.ctx, this.ctx.props);
     meter.add({ requests: 1 });
-    // Seen from here, the address that was asked for is this side's.
+    // Seen from this side, the requested address is the local one.
     const { localAddress = "" } = await socket.opened;
     const message = `Outbound connection refused: ${localAddress}: only http and https are allowed`;
     meter.refuse(message);
@@ -41,7 +41,7 @@ export class Outbound extends WorkerEntrypoint<Env, OutboundProps> {
   }
 }
 
-/** Leaves out what would steer the request past its URL: `cf` options, another `Host`. */
+/** Leaves out what could direct the request to something other than its URL: `cf` options, another `Host`. */
 function outgoing(request: Request, meter: UsageMeter): RequestInit {
   const headers = new Headers(request.headers);
   headers.delete("host");
@@ -50,7 +50,7 @@ function outgoing(request: Request, meter: UsageMeter): RequestInit {
     headers,
     body: countBytes(request.body, headers, (bytes) => meter.add({ bytes_sent: bytes })),
     redirect: "manual",
-    // Bodies pass as they are: compressed ones stay so, and are counted so.
+    // Bodies pass unchanged: compressed ones stay compressed, and are counted in that form.
     encodeResponseBody: "manual",
   };
 }
@@ -64,7 +64,7 @@ function incoming(response: Response, meter: UsageMeter): Response {
 
 function refused(request: Request, { rule, reason }: OutboundRefusal, meter: UsageMeter) {
   const { protocol, host } = new URL(request.url);
-  // The path and query can have secrets in them, which have no place in a log.
+  // The path and query can contain secrets, which must not be logged.
   const what = `${request.method} ${protocol}//${host}`;
   meter.refuse(`Outbound request refused: ${what}: ${reason}`);
   return Response.json(
@@ -74,8 +74,8 @@ function refused(request: Request, { rule, reason }: OutboundRefusal, meter: Usa
 }
 
 /**
- * The same body, with the size of each chunk reported when it passes. A body whose length its
- * headers tell keeps that length.
+ * Returns the same body, and reports the size of each chunk as it passes. If the headers tell the length of the
+ * body, it keeps that length.
  */
 function countBytes(
   body: ReadableStream<Uint8Array> | null,

@@ -6,7 +6,7 @@ import { DEFAULT_STORE } from "../graph-runtime/store-settings.ts";
 
 const MAX_TEXT_CHARS = 10_000;
 
-/** How long a description may be as JSON: it is stored with its revision. */
+/** Maximum characters of a description as JSON: it is stored with its revision. */
 const MAX_CHARS = 500_000;
 
 const names = (count: number) => z.array(z.string().max(256)).max(count);
@@ -34,7 +34,7 @@ const httpInfo = z.object({
 }) satisfies z.ZodType<HttpInfo>;
 const minutes = z.number().positive().max(MAX_TTL_MINUTES);
 
-/** Code that was built before stores had settings tells none. */
+/** Code that was built before stores had settings has none. */
 const storeSettings = z.object({
   ttl: z.object({
     refresh_on_read: z.boolean(),
@@ -50,8 +50,8 @@ const storeSettings = z.object({
 });
 
 /**
- * What a graph host says of itself. That of a deployment is its own code: the answer is as trustworthy
- * as the code is, each time that it is asked.
+ * Schema of a graph host's description. The host of a deployment is its own code, so each answer is only as
+ * trustworthy as that code.
  */
 export const projectDescription = z
   .object({
@@ -77,10 +77,10 @@ export const projectDescription = z
           .nullable(),
       })
       .nullable(),
-    // Hosts of earlier builds tell neither.
+    // Hosts of earlier builds return neither.
     http: httpInfo.nullable().default(null),
     ui: z.record(z.string().max(256), names(1000)).default({}),
-    // Hosts of earlier builds say nothing of webhooks.
+    // Hosts of earlier builds return nothing about webhooks.
     webhooks: z
       .object({
         disabled: z.boolean(),

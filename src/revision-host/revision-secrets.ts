@@ -4,8 +4,8 @@ import type { Scope } from "../lib/scope.ts";
 import { openSecret, resealSecret, sealSecret } from "../secrets/secret-box.ts";
 
 /**
- * Seals secrets as a revision has them: a JSON object of name to sealed text. One without a value is taken from
- * `before`, the secrets of another revision of the deployment. It throws a `SecretBoxError`.
+ * Seals secrets in the form stored with a revision: a JSON object of names and sealed texts. A secret without a
+ * value is taken from `before`, the secrets of another revision of the deployment. Throws a `SecretBoxError`.
  */
 export async function sealSecrets(
   keys: string,
@@ -21,7 +21,7 @@ export async function sealSecrets(
   return JSON.stringify(Object.fromEntries(await Promise.all(entries)));
 }
 
-/** The values of a revision's secrets by name. It throws a `SecretBoxError` when one cannot be opened. */
+/** Returns a revision's secrets by name. Throws a `SecretBoxError` if one cannot be opened. */
 export function openSecrets(
   keys: string,
   of: Scope,
@@ -32,16 +32,16 @@ export function openSecrets(
   );
 }
 
-/** Of sealed secrets the one of this name alone, to be opened; none where there is none. */
+/** Returns only the sealed secret with this name, for opening it; an empty object as JSON if there is none. */
 export function onlySecret(name: string, sealed: string): string {
   const { [name]: text } = textsIn(sealed);
   return JSON.stringify(text === undefined ? {} : { [name]: text });
 }
 
-/** The secrets of revisions, in the registry of what follows a change of ENCRYPTION_KEYS. */
+/** The rotation of revisions' secrets to a new version of ENCRYPTION_KEYS. */
 export const revisionSecrets = keyRotation({
   kind: "revision",
-  // Each may have many secrets.
+  // Each revision may have many secrets.
   rows: 20,
   list: listRevisionsByKey,
   reseal: async (db, keys, row) => {
@@ -59,8 +59,8 @@ export const revisionSecrets = keyRotation({
 });
 
 /**
- * What a secret is sealed with: it opens for this deployment and under this name only, but for each of
- * its revisions, so that the next one takes over what is sealed.
+ * Returns the context that a secret is sealed with: it opens only for this deployment and name, but for each of
+ * the deployment's revisions, so that the next revision can reuse the sealed text.
  */
 export function secretContext({ workspaceId, deploymentId }: Scope, name: string): string {
   return `${workspaceId}/${deploymentId}/${name}`;

@@ -10,11 +10,11 @@ export const revisionHostSettings = z
     OUTBOUND_PRIVATE_ENDPOINTS: isFirstOf(["allow", "refuse"], false),
   })
   .transform((vars) => ({
-    /** What each invocation of deployed code may use: CPU time, and requests and calls that leave it. */
+    /** Limits of each invocation of deployed code: CPU time, and the number of requests and calls that leave it. */
     deployedLimits: { cpuMs: vars.DEPLOYED_CPU_MS, subRequests: vars.DEPLOYED_SUBREQUESTS },
-    /** The time of each call to a project's code that somebody waits for; runs have their own. */
+    /** Maximum milliseconds of a call to a project's code that has a waiting caller; runs have their own time-out. */
     deployedCallMs: vars.DEPLOYED_CALL_SECONDS,
-    /** Which hosts deployed code may call. */
+    /** The hosts that deployed code may call. */
     outboundHosts: vars.OUTBOUND_HOSTS,
     /** Whether deployed code may call addresses that are not public. */
     outboundPrivateEndpoints: vars.OUTBOUND_PRIVATE_ENDPOINTS,

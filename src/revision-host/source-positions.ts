@@ -6,15 +6,15 @@ import type { RevisionRef } from "../lib/revision-ref.ts";
 import { sourceMapKey } from "./built-code.ts";
 
 /**
- * A place in a module of deployed code, as workerd names it in a stack. It begins where no longer name
- * does, and its parts are bounded: the text is whatever deployed code wrote.
+ * A position in a module of deployed code, in the format of workerd's stack traces. It matches only at the
+ * beginning of a name, and its parts have a limited length, because the text is whatever deployed code wrote.
  */
 const FRAME = /(?:file:\/\/\/|(?<![\w./-]))([\w.-]{1,100}\.m?js):(\d{1,7}):(\d{1,7})/g;
 
-/** How much of a text is looked through; a log keeps no more of one. */
+/** Maximum characters of a text that are searched; a log keeps no more than that. */
 const MAX_TEXT_CHARS = 8192;
 
-/** Each place of a map takes some hundred bytes of an isolate that many deployments share. */
+/** Limits of a map: each of its positions takes some hundred bytes of an isolate that many deployments share. */
 const MAX_PLACES = 50_000;
 const MAX_MAP_CHARS = 1024 * 1024;
 const MAX_SOURCES = 5000;
@@ -28,17 +28,17 @@ const sourceMap = z.object({
   mappings: z.string().refine(hasFewPlaces),
 });
 
-/** The bucket of built code, as far as it is asked here. */
+/** The part of the bucket of built code that is used here. */
 type MapSource = {
   get: (key: string) => Promise<{ text: () => Promise<string> } | null>;
 };
 
-/** What this isolate remembers, the newest last: a deployment that fails does so again and again. */
+/** Maps cached in this isolate, the newest last, because a deployment that fails usually fails repeatedly. */
 const known = isolateCache<string, Promise<TraceMap | null>>({ maxEntries: MAX_KNOWN });
 
 /**
- * The source map of a module as it is stored: what a build wrote, checked and cut down to what is read
- * from it. Null for one that is larger or otherwise than this platform's tools make them.
+ * Returns the stored form of a module's source map: what a build wrote, validated and reduced to what is read from
+ * it. Null if the map is too large, or differs from those that this platform's tools create.
  */
 export function storableMap(text: string, module: string): string | null {
   if (text.length > MAX_MAP_CHARS) return null;
@@ -47,9 +47,9 @@ export function storableMap(text: string, module: string): string | null {
 }
 
 /**
- * The texts with the places in a revision's bundle made those of the project's source files. What has no
- * place there stays as it is, and so does what is too long for a log anyway; nothing is read for texts
- * that name no place.
+ * Returns the texts with positions in a revision's bundle replaced by those in the project's source files. A
+ * position without a source is kept, and so is the part of a text that is too long for a log. Nothing is read from
+ * the bucket if the texts contain no position.
  */
 export async function atSourcePositions(
   sources: MapSource,
@@ -88,7 +88,7 @@ function mapOf(sources: MapSource, ref: RevisionRef): Promise<TraceMap | null> {
   return reading;
 }
 
-/** Null for a revision without a map, and for one that cannot be read: a log line is worth more than that. */
+/** Returns null if the revision has no map, or it cannot be read: the log line must not be lost because of that. */
 async function readMap(sources: MapSource, key: string): Promise<TraceMap | null> {
   try {
     const object = await sources.get(key);

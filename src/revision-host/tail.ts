@@ -4,7 +4,10 @@ import type { RevisionRef } from "../lib/revision-ref.ts";
 import { atSourcePositions } from "./source-positions.ts";
 import { linesOfTrace } from "./trace-lines.ts";
 
-/** Hears what a revision's code wrote to the console, and puts it, with places in the project's sources, into the deployment's log. */
+/**
+ * Receives what a revision's code wrote to the console, and appends it to the deployment's log, with positions in
+ * the project's sources.
+ */
 export class RevisionTail extends WorkerEntrypoint<Env, RevisionRef> {
   override async tail(events: TraceItem[]): Promise<void> {
     const { props } = this.ctx;

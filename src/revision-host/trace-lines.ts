@@ -1,7 +1,7 @@
 import { format } from "node:util";
 import type { LogLine, LogLineLevel } from "../deployment-log/log-line.ts";
 
-/** What a tail event tells of one call of deployed code, as far as it is read here. */
+/** The members of a tail event of one call of deployed code that are read here. */
 export type CodeTrace = {
   eventTimestamp: number | null;
   logs: readonly ConsoleCall[];
@@ -13,9 +13,9 @@ export type CodeTrace = {
 type ConsoleCall = {
   timestamp: number;
   level: string;
-  /** The arguments, as far as JSON can hold them. */
+  /** The arguments, as far as JSON can represent them. */
   message: unknown;
-  /** What is known of arguments that were errors, in their places. */
+  /** Details of arguments that were errors, at their positions. */
   errorInfo?: readonly (ErrorInfo | null)[];
 };
 
@@ -30,19 +30,22 @@ const LEVELS: Readonly<Record<string, LogLineLevel>> = {
   error: "ERROR",
 };
 
-/** Outcomes that nothing in the call's own lines explains. */
+/** Outcomes that the lines of the call itself do not explain. */
 const OUTCOMES: Readonly<Record<string, string>> = {
-  exceededCpu: "The call was ended: it took more CPU time than a call may",
-  exceededMemory: "The call was ended: it took more memory than there is",
+  exceededCpu: "The call was ended: it exceeded the CPU time limit",
+  exceededMemory: "The call was ended: it exceeded the memory limit",
   exceededWallTime: "The call was ended: it took too long",
   scriptNotFound: "The revision's code could not be loaded",
-  loadShed: "The call was ended: the platform had too much to do",
+  loadShed: "The call was ended: the platform was overloaded",
   killSwitch: "The call was ended by the platform",
   daemonDown: "The call was ended by the platform",
   internalError: "The call was ended: the platform failed",
 };
 
-/** Lines of a deployment's log that tell what a call of its code wrote, threw, and ended with. */
+/**
+ * Returns the lines of a deployment's log for one call of its code: its console output, uncaught exceptions and
+ * outcome.
+ */
 export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number): LogLine[] {
   const line = (timestamp: number, level: LogLineLevel, message: string): LogLine => ({
     kind: "server",
@@ -60,7 +63,9 @@ export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number):
   lines.sort((a, b) => a.timestamp - b.timestamp);
   const last = lines.at(-1)?.timestamp ?? trace.eventTimestamp ?? now;
   if (trace.truncated) {
-    lines.push(line(last, "WARNING", "The call wrote more to the console than is kept"));
+    lines.push(
+      line(last, "WARNING", "The call's console output was cut off because it was too long"),
+    );
   }
   const outcome = OUTCOMES[trace.outcome];
   if (outcome !== undefined) lines.push(line(now, "ERROR", `${outcome} (${trace.outcome})`));
@@ -71,8 +76,8 @@ export function linesOfTrace(trace: CodeTrace, revisionId: string, now: number):
 }
 
 /**
- * The arguments of a console call as one text: strings as they are, errors with their stack, all
- * else as JSON. A first argument with places such as %s in it gets the others put there.
+ * Formats the arguments of a console call as one text: strings unchanged, errors with their stack, all else as
+ * JSON. If the first argument has placeholders such as %s, they are filled with the other arguments.
  */
 function consoleText({ message, errorInfo }: ConsoleCall): string {
   const values: readonly unknown[] = Array.isArray(message) ? message : [message];
@@ -81,12 +86,12 @@ function consoleText({ message, errorInfo }: ConsoleCall): string {
     if (error) return errorText(error);
     return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
   });
-  // Only a string that the code itself wrote has places to fill.
+  // Only a string that the code itself wrote can have placeholders.
   const isFormat = typeof values[0] === "string" && !errorInfo?.[0];
   return isFormat ? format(...texts) : texts.join(" ");
 }
 
-/** Stacks come with or without their first line. */
+/** Formats an error. Its stack may come with or without the first line. */
 function errorText({ name, message, stack }: ErrorInfo): string {
   const title = message === "" ? name : `${name}: ${message}`;
   if (!stack) return title;

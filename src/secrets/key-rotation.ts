@@ -3,32 +3,32 @@ import { log } from "../lib/log.ts";
 import { keyVersions, SecretBoxError } from "./secret-box.ts";
 
 /**
- * A kind of stored row that has secrets which a key of ENCRYPTION_KEYS has sealed. Whoever stores secrets describes
- * them like this, and has a place in the registry of `src/index.ts`.
+ * A kind of stored row with secrets that are sealed by a key of ENCRYPTION_KEYS. Every module that stores secrets
+ * describes its rows like this and adds them to the registry in `src/index.ts`.
  */
 type SealedRows<Row> = {
-  /** Its name in the log. */
+  /** The kind's name in the log. */
   kind: string;
-  /** How many rows one sweep looks at. */
+  /** Maximum rows that one sweep looks at. */
   rows: number;
   /**
-   * Lists rows that keys of these versions have sealed, `limit` at most. They are in no order: what cannot be opened
-   * must not keep the others from their turn.
+   * Lists up to `limit` rows that were sealed by keys of these versions. The order is random, so that rows which
+   * cannot be opened do not block the others.
    */
   list: (db: D1Database, versions: readonly number[], limit: number) => Promise<Row[]>;
   /**
-   * Seals the secrets of a row with the first of the keys and stores them. False when the row is not as it was
-   * read any more.
+   * Seals the secrets of a row with the first of the keys and stores them. Resolves to false when the row has
+   * changed since it was read.
    */
   reseal: (db: D1Database, keys: string, row: Row) => Promise<boolean>;
-  /** The ids that name a row in the log. */
+  /** Returns the ids that identify a row in the log. */
   idsOf: (row: Row) => Record<string, string>;
 };
 
 /**
- * A task of the sweep that seals secrets of older keys with the first of ENCRYPTION_KEYS, some rows at each call, and
- * resolves with their number. An older key can be taken away when no row names its version and the log tells of no
- * failure.
+ * Makes a task of the sweep that reseals secrets of older keys with the first of ENCRYPTION_KEYS, some rows per
+ * call. It resolves to the number of resealed rows. An older key can be removed when no row names its version any
+ * more and the log reports no failure.
  */
 export function keyRotation<Row>({ kind, rows, list, reseal, idsOf }: SealedRows<Row>): {
   name: string;
@@ -38,7 +38,7 @@ export function keyRotation<Row>({ kind, rows, list, reseal, idsOf }: SealedRows
   const run = async (sweep: { env: Env; rows: number }): Promise<number> => {
     const { DB } = sweep.env;
     const { encryptionKeys: keys, logLevel } = parseSettings(sweep.env);
-    // Without keys there is nothing to read, and whoever needs them says so.
+    // Without keys there is nothing to reseal. Code that needs keys reports that they are missing.
     const [, ...older] = keys === "" ? [] : keyVersions(keys);
     if (older.length === 0) return 0;
     let count = 0;

@@ -1,13 +1,12 @@
 import { ApiError } from "../lib/api-error.ts";
 
 /**
- * Secrets at rest: AES-256-GCM under one of the keys of ENCRYPTION_KEYS, which has the form
- * `2:<key>,1:<key>`: a version and 32 bytes in base64url each. The first key encrypts, all of them
- * decrypt; so a new key goes in front, and an old one can be taken away when nothing is left that
- * it has encrypted.
+ * Encrypts stored secrets by AES-256-GCM under a key of ENCRYPTION_KEYS. Its form is `2:<key>,1:<key>`: each entry
+ * is a version and 32 bytes in base64url. The first key encrypts, and every key decrypts. A new key is therefore
+ * put first, and an old one can be removed when nothing sealed by it is left.
  */
 
-/** What an operator has to put right; the message names ENCRYPTION_KEYS and tells no secret. */
+/** An error that the operator has to fix. The message names ENCRYPTION_KEYS and contains no secret. */
 export class SecretBoxError extends Error {
   override readonly name = "SecretBoxError";
 }
@@ -17,12 +16,12 @@ type VersionedKey = { version: number; bytes: Uint8Array<ArrayBuffer> };
 const KEY = /^([1-9]\d{0,8}):([A-Za-z0-9_-]{43})=?$/;
 const NONCE_BYTES = 12;
 
-/** `<version of the key>.<base64url of nonce, ciphertext and tag>`. */
+/** A sealed secret: `<version of the key>.<base64url of nonce, ciphertext and tag>`. */
 const SEALED = /^([1-9]\d{0,8})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * The secret as text to store. `context` says what it is of, such as ids of tenant and owner: a text
- * that is copied to another place cannot be opened there.
+ * Encrypts a secret into text to store. `context` identifies the place where it is stored, for example by the ids
+ * of the tenant and the owner: a text that is copied to another place cannot be opened there.
  */
 export async function sealSecret(keys: string, plain: string, context: string): Promise<string> {
   const [first] = parseKeys(keys);
@@ -36,12 +35,15 @@ export async function sealSecret(keys: string, plain: string, context: string): 
   return `${first.version}.${bytes.toString("base64url")}`;
 }
 
-/** The same secret, sealed anew with the first of the keys. It throws as `openSecret` does. */
+/** Seals the secret again with the first of the keys. Throws the same errors as `openSecret`. */
 export async function resealSecret(keys: string, sealed: string, context: string): Promise<string> {
   return sealSecret(keys, await openSecret(keys, sealed, context), context);
 }
 
-/** Throws a `SecretBoxError` when no key opens it, or `context` is not that of its sealing. */
+/**
+ * Decrypts a sealed secret. Throws a `SecretBoxError` when no key opens it, or when `context` is not the one it
+ * was sealed with.
+ */
 export async function openSecret(keys: string, sealed: string, context: string): Promise<string> {
   const [, versionText = "", data = ""] = SEALED.exec(sealed) ?? [];
   const version = Number(versionText);
@@ -66,15 +68,15 @@ export async function openSecret(keys: string, sealed: string, context: string):
   }
 }
 
-/** Versions of the keys, that of the one that encrypts first. */
+/** Returns the versions of the keys, beginning with the one that encrypts. */
 export function keyVersions(keys: string): [number, ...number[]] {
   const [first, ...others] = parseKeys(keys);
   return [first.version, ...others.map(({ version }) => version)];
 }
 
 /**
- * Refuses as `unavailable` what fails because ENCRYPTION_KEYS is not as it has to be: that is the operator's to
- * mend. `what` begins the sentence, such as "Secrets cannot be kept".
+ * Does the work, and turns a `SecretBoxError` into an `unavailable` error, because only the operator can fix
+ * ENCRYPTION_KEYS. `what` begins the message, such as "Secrets cannot be kept".
  */
 export async function withSecretBox<T>(what: string, work: () => Promise<T> | T): Promise<T> {
   try {

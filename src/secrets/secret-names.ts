@@ -1,4 +1,4 @@
-/** What deployed code is given by the platform, and what would mean something else here than its name says. */
+/** Variables that the platform sets for deployed code, or whose usual meaning does not apply here. */
 const RESERVED = new Set([
   "DATABASE_URI",
   "LANGCHAIN_API_KEY",
@@ -37,25 +37,34 @@ const RESERVED = new Set([
   "PROJECT_ENV",
   "REDIS_URI",
   "REDIS_URI_CUSTOM",
-  // No variable, and no plain property of an object.
+  // This is not the name of a variable, and an object cannot have it as a plain property.
   "__proto__",
 ]);
 
 const RESERVED_PREFIXES = ["DD_TRACE_", "LSD_DD_", "THREADWORKS_"];
 
-/** The hosts that a deployment allows itself to reach; the platform reads it, the code does not see it. */
+/**
+ * The hosts that a deployment allows itself to reach. The platform reads it; the deployment's code does not see
+ * it.
+ */
 export const OUTBOUND_HOSTS = "THREADWORKS_OUTBOUND_HOSTS";
 
-/** The token that a deployment's private repository is read with; the platform reads it, the code does not see it. */
+/**
+ * The token that reads a deployment's private repository. The platform reads it; the deployment's code does not
+ * see it.
+ */
 export const GITHUB_TOKEN = "THREADWORKS_GITHUB_TOKEN";
 
-/** What GitHub signs the webhooks of a deployment with; the platform reads it, the code does not see it. */
+/**
+ * The secret by which GitHub signs a deployment's webhooks. The platform reads it; the deployment's code does not
+ * see it.
+ */
 export const PUSH_SECRET = "THREADWORKS_GITHUB_WEBHOOK_SECRET";
 
-/** What a deployment sets for the platform, and its code does not see. */
+/** Secrets that a deployment sets for the platform and its code does not see. */
 const FOR_THE_PLATFORM = new Set([OUTBOUND_HOSTS, GITHUB_TOKEN, PUSH_SECRET]);
 
-/** Whether a deployment cannot have a secret of this name. */
+/** Whether a deployment may not have a secret of this name. */
 export function isReservedSecretName(name: string): boolean {
   if (FOR_THE_PLATFORM.has(name)) return false;
   return RESERVED.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix));

@@ -1,6 +1,6 @@
-/** HMAC-SHA-256 signatures: of texts in base64url, and of bytes in hexadecimal digits. */
+/** HMAC-SHA-256 signatures: of texts, in base64url, and of bytes, in hexadecimal digits. */
 
-/** A shorter secret could be guessed. */
+/** Minimum length of a secret. A shorter one could be guessed. */
 export const MIN_SECRET_CHARS = 16;
 
 const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
@@ -13,7 +13,7 @@ export async function signatureOf(secret: string, text: string): Promise<string>
   return Buffer.from(signature).toString("base64url");
 }
 
-/** Whether `signature` is the text's under this secret; the comparison takes the same time for any other. */
+/** Whether `signature` is the signature of the text under this secret. The comparison takes constant time. */
 export async function isSignatureOf(
   secret: string,
   text: string,
@@ -24,7 +24,7 @@ export async function isSignatureOf(
   return crypto.subtle.verify(ALGORITHM.name, await keyOf(secret), bytes, bytesOf(text));
 }
 
-/** The same for bytes and a signature in hexadecimal digits, which is how GitHub signs. */
+/** Whether a signature in hexadecimal digits, as GitHub makes them, is that of the bytes under this secret. */
 export async function isHexSignatureOf(
   secret: string,
   bytes: Uint8Array,

@@ -1,21 +1,21 @@
 import { isSignatureOf, MIN_SECRET_CHARS, signatureOf } from "./signature.ts";
 
 /**
- * How one region knows that a call comes from the other: an HMAC-SHA-256 of method, path and time under
- * a secret that both have. A call that somebody has recorded is worth nothing a minute later, and
- * until then no more than it was.
+ * Authenticates calls from one region to the other by an HMAC-SHA-256 of method, path and time under a secret that
+ * both regions share. A recorded call cannot be replayed after a minute, and within that minute only exactly as it
+ * was.
  */
 
 const PURPOSE = "threadworks-region-call";
 const TIME_HEADER = "x-threadworks-time";
 const SIGNATURE_HEADER = "x-threadworks-signature";
 
-/** How far the clocks of the two may be apart, together with the way of the call. */
+/** Maximum difference between the regions' clocks plus the transit time of the call. */
 const MAX_AGE_MS = 60_000;
 
 export type RegionCall = { method: string; url: string };
 
-/** Headers of a call, signed with the first of the secrets. */
+/** Returns the headers of a call, signed with the first of the secrets. */
 export async function signCall(
   secrets: string,
   call: RegionCall,
@@ -31,7 +31,7 @@ export async function signCall(
   };
 }
 
-/** Whether one of the secrets has signed exactly this call, just now. Never without a secret. */
+/** Whether one of the secrets has signed exactly this call within MAX_AGE_MS. Always false without a secret. */
 export async function isSignedCall(
   secrets: string,
   call: RegionCall,
@@ -47,7 +47,10 @@ export async function isSignedCall(
   return false;
 }
 
-/** A new secret goes in front in one region after the other, then the old one is taken away. */
+/**
+ * Splits the secrets. To rotate them, put a new secret first in one region after the other, then remove the old
+ * one.
+ */
 function secretsOf(secrets: string): string[] {
   return secrets
     .split(",")

@@ -2,8 +2,8 @@ import { ApiError } from "../lib/api-error.ts";
 import { isSignatureOf, MIN_SECRET_CHARS, signatureOf } from "./signature.ts";
 
 /**
- * Tokens that only this installation can have made, and that are good for a while: base64url JSON, a dot and its
- * signature. `purpose` keeps a token for one thing from being taken for another.
+ * Signs a token that only this installation can create and that expires: base64url JSON, a dot and its signature.
+ * `purpose` prevents a token for one use from being accepted for another.
  */
 export async function signToken(
   secret: string,
@@ -16,7 +16,7 @@ export async function signToken(
   return `${body}.${await signatureOf(checked(secret), signed(purpose, body))}`;
 }
 
-/** The value that was signed for this purpose; null when the token is not genuine, or too old. */
+/** Returns the value that was signed for this purpose; null when the token is not genuine, or has expired. */
 export async function readToken<Value extends object>(
   secret: string,
   purpose: string,
@@ -30,7 +30,7 @@ export async function readToken<Value extends object>(
   return typeof expiresAt === "number" && expiresAt >= Date.now() ? (value as Value) : null;
 }
 
-/** It throws a 503 that says what an operator has to do: no link can be signed without a secret. */
+/** Throws a 503 that tells the operator how to set the secret when it is missing or too short to sign with. */
 function checked(secret: string): string {
   if (secret.length >= MIN_SECRET_CHARS) return secret;
   const what = secret === "" ? "is not set" : `has fewer than ${MIN_SECRET_CHARS} characters`;

@@ -1,25 +1,25 @@
 /**
- * Signatures of webhooks as "Standard Webhooks" 1.0.0 has them (https://www.standardwebhooks.com): its libraries verify
- * them. They are made by the platform's own HMAC, because that of the library for JavaScript is no native code, and a
- * body can have megabytes.
+ * Signatures of webhooks by "Standard Webhooks" 1.0.0 (https://www.standardwebhooks.com), whose libraries verify
+ * them. They are computed by the platform's native HMAC: the standard's JavaScript library does not use native
+ * code, and a body can have megabytes.
  */
 
-/** The standard asks for 24 to 64. */
+/** The standard requires 24 to 64 bytes. */
 const KEY_BYTES = 32;
 
 const KEY_PREFIX = "whsec_";
 const ALGORITHM = { name: "HMAC", hash: "SHA-256" };
 
-/** The bytes of a message that are signed; `timestamp` is in seconds. */
+/** The parts of a message that are signed. `timestamp` is in seconds since the epoch. */
 type SignedMessage = { id: string; timestamp: number; body: string };
 
-/** A new key, in the form in which verifying libraries take it. */
+/** Returns a new key in the form that verifying libraries accept. */
 export function newWebhookKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
   return KEY_PREFIX + Buffer.from(bytes).toString("base64");
 }
 
-/** The headers of a message, with a signature by each of the keys: one that verifies is enough. */
+/** Returns the headers of a message with one signature per key. Receivers accept it when one of them verifies. */
 export async function webhookHeaders(
   keys: readonly string[],
   { id, timestamp, body }: SignedMessage,

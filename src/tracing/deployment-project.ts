@@ -2,7 +2,7 @@ import { insertProject, selectProjectByName } from "../db/projects-repo.ts";
 import { newProject } from "./projects/project-cache.ts";
 import { removeProjects } from "./projects/project-service.ts";
 
-/** The project that a deployment's traces go to; one that has its name already is it. */
+/** Creates the project for a deployment's traces, unless a project with that name exists. */
 export async function ensureDeploymentProject(
   env: Env,
   workspaceId: string,
@@ -11,7 +11,7 @@ export async function ensureDeploymentProject(
   await insertProject(env.DB, newProject(workspaceId, { name }, Date.now()));
 }
 
-/** With its traces. It is fine if there is none. */
+/** Deletes the project of a deployment with its traces. Does nothing if there is no such project. */
 export async function removeDeploymentProject(
   env: Env,
   workspaceId: string,

@@ -17,17 +17,17 @@ import type { RunSelection } from "./shard/selection.ts";
 export type RunsToExport = {
   workspaceId: string;
   projectId: string;
-  /** A text of the filter language, already checked; null: all runs. */
+  /** A text of the filter language, already checked; null for all runs. */
   filter: string | null;
-  /** Bounds of the runs' start; the second is exclusive. */
+  /** Bounds of the runs' start times; `to` is exclusive. */
   from: Micros;
   to: Micros;
-  /** Only runs behind it. */
+  /** Only runs after this position are exported. */
   after: RunPosition | null;
   columns: readonly RunColumn[];
 };
 
-/** The runs over all shards, in the order of their start and then their id. */
+/** Yields the selected runs of all shards, ordered by start and then by id. */
 export async function* readRunsForExport(
   env: Env,
   { workspaceId, projectId, filter, from, to, after, columns }: RunsToExport,
@@ -55,12 +55,12 @@ export async function* readRunsForExport(
   }
 }
 
-/** What is wrong with a filter, with the place in its text; null when nothing is. */
+/** Returns what is wrong with a filter, including the position in its text; null if it is valid. */
 export function checkExportFilter(text: string): string | null {
   return filterProblem(text);
 }
 
-/** Whether the workspace has the project. */
+/** Returns whether the workspace has the project. */
 export async function findExportProject(
   env: Pick<Env, "DB">,
   workspaceId: string,
@@ -69,13 +69,13 @@ export async function findExportProject(
   return (await selectProject(env.DB, workspaceId, projectId)) !== undefined;
 }
 
-/** In UTF-16 units. Larger pages are no faster, and leave more behind until garbage is collected. */
+/** In UTF-16 code units. Larger pages are no faster, and leave more garbage to collect. */
 const MAX_PAGE_CHARS = 1024 * 1024;
 const MAX_PAGE_RUNS = 4000;
 
 type Place = { start_time: number; id: string };
 
-/** The selected runs of one shard in ascending order; the next page is on its way while one is used. */
+/** The selected runs of one shard in ascending order. The next page is fetched while one is being used. */
 class ExportSource {
   readonly #read: (after: RunPosition | null) => Promise<ExportPage>;
   #page: ColumnarRuns = { rows: 0, texts: {}, numbers: {} };
@@ -100,12 +100,12 @@ class ExportSource {
     this.#coming = this.#start(after);
   }
 
-  /** The next run; undefined when there is none. Call `fill` first. */
+  /** The next run; undefined if there is none. Call `fill` first. */
   get head(): Place | undefined {
     return this.#head;
   }
 
-  /** The next runs, as far as `precedes` holds (the first in any case, and it never holds again). */
+  /** Takes the next run, and further runs while `precedes` holds. Once false, it must stay false. */
   take(precedes: (run: Place) => boolean): { runs: ColumnarRuns; from: number; to: number } {
     const from = this.#row;
     const { rows } = this.#page;
@@ -119,7 +119,7 @@ class ExportSource {
     return { runs: this.#page, from, to: this.#row };
   }
 
-  /** Takes the next page when nothing is left of the one before. */
+  /** Takes the next page once no run of the previous page is left. */
   async fill(): Promise<void> {
     while (this.#head === undefined && this.#coming !== null) {
       const { runs, next } = await this.#coming;
@@ -132,7 +132,7 @@ class ExportSource {
 
   #start(after: RunPosition | null): Promise<ExportPage> {
     const coming = this.#read(after);
-    // Who asks for the page hears of its failure; perhaps nobody does.
+    // The caller that awaits the page gets its error; there may be no such caller.
     coming.catch(() => undefined);
     return coming;
   }

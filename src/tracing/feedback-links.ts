@@ -1,7 +1,7 @@
 import { insertFeedbackTokens } from "../db/feedback-tokens-repo.ts";
 import { feedbackLink, newFeedbackToken } from "./feedback/feedback-token.ts";
 
-/** Makes links by which feedback on a run can be given without a key, one for each key of feedback. */
+/** Creates links that accept feedback on a run without an API key. Returns one link per feedback key. */
 export async function feedbackLinks(
   db: D1Database,
   workspaceId: string,

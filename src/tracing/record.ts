@@ -3,8 +3,8 @@ import { readRun } from "./ingest/decode/run-body.ts";
 import { IngestSession } from "./ingest/ingest-session.ts";
 
 /**
- * Stores runs that the platform itself has traced, as raw run objects of the tracing API, under a
- * project of the workspace. Throws when one of them could not be stored; a repeat is harmless.
+ * Stores runs that the platform itself has traced, given as raw run objects of the tracing API, in a project
+ * of the workspace. Throws if one of them could not be stored. Repeating the call is harmless.
  */
 export async function recordRuns(
   env: Env,

@@ -27,14 +27,14 @@ import { problemDetails } from "./api/v2/problem-details.ts";
 export const TRACING_V1 = "/api/v1";
 export const TRACING_V2 = "/api/v2";
 
-/** Paths of JSON routes that need no key. */
+/** Paths of JSON routes that need no API key. */
 const WITHOUT_KEY = [
   `${TRACING_V1}/feedback/tokens/:token`,
   `${TRACING_V1}/public/:token/*`,
   `${TRACING_V2}/public/:token/*`,
 ];
 
-/** The tracing API. Order matters: what needs no key, ingest with its own bodies, and the rest. */
+/** Mounts the tracing API. Order matters: routes without a key, ingest with its own bodies, and the rest. */
 export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   app.route(TRACING_V1, infoRoutes);
   app.route(TRACING_V1, attachmentRoutes);
@@ -48,7 +48,7 @@ export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   app.route(TRACING_V1, otlpRoutes);
   for (const prefix of [TRACING_V1, TRACING_V2]) app.use(`${prefix}/*`, jsonBody);
   for (const routes of [
-    // Before the runs: `/runs/query` is no run's id.
+    // This comes before the runs, so that `/runs/query` is not taken for a run's id.
     runsQueryRoutes,
     statsRoutes,
     threadGroupRoutes,
@@ -61,15 +61,15 @@ export function mountTracing(app: OpenAPIHono<AppEnv>): void {
   ]) {
     app.route(TRACING_V1, routes);
   }
-  // What is selected is what is answered, and errors are problem details.
+  // A response contains what was selected, and errors are problem details.
   for (const routes of [runV2Routes, traceV2Routes, threadV2Routes, shareV2Routes]) {
     app.route(TRACING_V2, routes);
   }
 }
 
-/** The error as `application/problem+json`. */
+/** Renders the error as `application/problem+json`. */
 export function renderProblem(error: Error, c: AppContext): Response {
-  // Decides the status of every error, and logs what was not foreseen.
+  // This decides the status of every error, and logs unexpected ones.
   const plain = renderDetail(error, c);
   const { requestId } = c.var;
   const problem = problemDetails(error, { status: plain.status, path: c.req.path, requestId });

@@ -13,10 +13,10 @@ export const tracingSettings = z
     /** How long traces of each tier are kept. */
     shortlivedTraceMs: vars.SHORTLIVED_TRACE_SECONDS,
     longlivedTraceMs: vars.LONGLIVED_TRACE_SECONDS,
-    /** How long a span waits for the one above it. */
+    /** How long a span waits for its parent. */
     heldSpanMs: vars.HELD_SPAN_SECONDS,
-    /** The size of an ingest request, after it is decompressed. */
+    /** Maximum bytes of an ingest request after decompression. */
     maxIngestBytes: vars.MAX_INGEST_BYTES,
-    /** The size of one JSON part of it. */
+    /** Maximum bytes of one JSON part of a request. */
     maxPartBytes: vars.MAX_INGEST_PART_BYTES,
   }));

@@ -6,7 +6,7 @@ import { refOf, shardStub } from "./shard/shard-ref.ts";
 const PROJECTS_PER_SWEEP = 20;
 const SHARDS_PER_PROJECT = 100;
 
-/** What a failure or a crash may have left undone, once a minute. */
+/** Finishes, once a minute, what a failure or a crash may have left undone. `now` is in epoch milliseconds. */
 export async function sweepTracing(env: Env, now: number): Promise<void> {
   await Promise.all([sweepFeedback(env, now), deleteProjects(env)]);
 }

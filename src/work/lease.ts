@@ -10,21 +10,25 @@ import {
 } from "../db/leases-repo.ts";
 
 const RENEWALS_PER_LEASE = 3;
-/** What the clocks of two machines may differ by, as a part of the lease. */
+/** The allowed difference between the clocks of two machines: the lease's duration divided by this. */
 const MARGIN_PART = 10;
 
-/** Somebody else works on the row now, or there is nothing to do any more: what its former holder does counts no more. */
+/**
+ * Thrown when another process works on the row, or nothing is left to do: the former holder's work has no effect
+ * then.
+ */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
 /**
- * The right of one process to work on one row. It renews itself until `stop`. A process that dies renews nothing, so
- * that another takes over; one that was only slow finds its lease lost. Every statement by which work takes effect
- * demands the lease, and `require` turns one that has changed nothing into a `LeaseLost`.
+ * The right of one process to work on one row. The lease renews itself until `stop` is called. A process that dies
+ * stops renewing, so another one takes over; a process that was only slow finds its lease lost. Every statement
+ * that makes work take effect requires the lease, and `require` throws a `LeaseLost` when such a statement changed
+ * nothing.
  */
 export class Lease<Key extends object, Table extends AnyTable> {
-  /** The row's key and the text of the lease, for statements that demand it. */
+  /** The row's key and the lease's id, for statements that require the lease. */
   readonly held: HeldRow<Key>;
   readonly #db: D1Database;
   readonly #work: WorkTable<Key, Table>;
@@ -46,7 +50,9 @@ export class Lease<Key extends object, Table extends AnyTable> {
     this.#until = times.until;
   }
 
-  /** Null when the row is not due, has ended, or is worked on by somebody. */
+  /**
+   * Takes the lease of a row. Returns null when the row is not due, has ended, or is leased to another process.
+   */
   static async take<Key extends object, Table extends AnyTable>(
     db: D1Database,
     work: WorkTable<Key, Table>,
@@ -63,24 +69,29 @@ export class Lease<Key extends object, Table extends AnyTable> {
     return { lease, row };
   }
 
-  /** When nobody else can have begun yet, in epoch milliseconds: what is sent must have arrived by then. */
+  /**
+   * The time before which no other process can have begun, in epoch milliseconds. Requests must have arrived by
+   * then.
+   */
   get deadline(): number {
     return this.#isLost ? 0 : this.#until - this.#durationMs / MARGIN_PART;
   }
 
-  /** Throws a `LeaseLost` when somebody else may have begun. */
+  /** Throws a `LeaseLost` when another process may have begun. */
   check(): void {
     if (this.deadline <= Date.now()) throw new LeaseLost("the lease has expired");
   }
 
-  /** Throws a `LeaseLost` when a statement that demands the lease has changed nothing. */
+  /** Throws a `LeaseLost` when a statement that requires the lease has changed nothing. */
   require(changed: boolean): void {
     if (changed) return;
     this.#isLost = true;
     throw new LeaseLost("the lease was taken away");
   }
 
-  /** Gives the row back, to be looked at again at `dueAt`. False when it was taken away before. */
+  /**
+   * Releases the row, which is due again at `dueAt`. Resolves to false when the lease had been taken away before.
+   */
   release(dueAt: number): Promise<boolean> {
     this.stop();
     return releaseLease(this.#db, this.#work, this.held, { dueAt, now: Date.now() });
@@ -96,7 +107,7 @@ export class Lease<Key extends object, Table extends AnyTable> {
       if (await renewLease(this.#db, this.#work, this.held, until)) this.#until = until;
       else this.#isLost = true;
     } catch {
-      // The next renewal tries again; without one the deadline passes.
+      // The next renewal tries again. If none succeeds, the deadline passes.
     }
     if (this.#isLost) this.stop();
   }

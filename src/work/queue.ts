@@ -2,12 +2,12 @@ import type { z } from "zod";
 import { parseSettings } from "../env.ts";
 import { log } from "../lib/log.ts";
 
-/** What one call to a queue takes. */
+/** Maximum messages of one call to a queue. */
 const MESSAGES_PER_CALL = 100;
 
 /**
- * Says on a queue which rows are to be looked at. A message says no more than that, because it can be lost, come twice
- * or come late. It never fails: what no message tells of, the sweep finds.
+ * Sends messages that name rows to look at. A message carries nothing else, because it can be lost, delivered
+ * twice or delivered late. This never rejects: the sweep finds rows whose message was lost.
  */
 export async function nudge(
   env: Pick<Env, "LOG_LEVEL">,
@@ -27,17 +27,17 @@ export async function nudge(
   }
 }
 
-/** Who looks at the rows that the messages of one queue name. */
+/** Handles the rows that the messages of one queue name. */
 export type QueueHandler = {
-  /** How the queue is called, whatever the environment puts behind it. */
+  /** The queue's name without the suffix that an environment may add. */
   queue: string;
-  /** Looks at the row that a message names; a message that is none is passed over. */
+  /** Looks at the row that a message names; ignores invalid messages. */
   look: (body: unknown, env: Env, exports: Cloudflare.Exports) => Promise<void>;
-  /** When a message comes again whose row could not be looked at. */
+  /** Seconds until a message is delivered again after its row could not be looked at. */
   retrySeconds: (env: Env) => number;
 };
 
-/** A handler of the messages that a schema describes. */
+/** Makes a handler of messages that match a schema. */
 export function queueHandler<Message>(handler: {
   queue: string;
   message: z.ZodType<Message>;
@@ -55,7 +55,7 @@ export function queueHandler<Message>(handler: {
   };
 }
 
-/** Gives each message of a batch to the handler of its queue. */
+/** Passes each message of a batch to the handler of its queue. */
 export async function consume(
   batch: MessageBatch,
   handlers: readonly QueueHandler[],
@@ -63,7 +63,8 @@ export async function consume(
   exports: Cloudflare.Exports,
 ): Promise<void> {
   const handler = handlers.find(({ queue }) => batch.queue.startsWith(queue));
-  if (handler === undefined) throw new Error(`Nobody handles the queue ${batch.queue}`);
+  if (handler === undefined)
+    throw new Error(`No handler is registered for the queue ${batch.queue}`);
   for (const message of batch.messages) {
     try {
       await handler.look(message.body, env, exports);

@@ -3,33 +3,33 @@ import { log } from "../lib/log.ts";
 
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** A sweep is over before the next one begins. */
+/** The time limit of a sweep: it ends before the next one begins. */
 const SWEEP_MS = 50_000;
 
-/** One thing that time alone makes due, or that a crash or a lost message has left undone. */
+/** A task for work that becomes due by time alone, or that a crash or a lost message has left undone. */
 export type SweepTask = {
-  /** Its name in the log. */
+  /** The task's name in the log. */
   name: string;
-  /** How many rows one sweep looks at: an invocation may make some thousand calls. */
+  /** Maximum rows that one sweep looks at. An invocation may make about a thousand calls. */
   rows: number;
   run: (sweep: Sweep) => Promise<unknown>;
 };
 
-/** What a task is given of the sweep that runs it. */
+/** What a task receives from the sweep that runs it. */
 type Sweep = {
   env: Env;
   now: number;
   rows: number;
   /**
-   * Does the work of each row, one after the other, until the time of the sweep is over. What fails is left to the
-   * next sweep, and keeps no other row from its turn.
+   * Does the work of each row, one after the other, until the sweep's time is over. A row that fails is left to
+   * the next sweep and does not stop the others.
    */
   each: <Row>(rows: readonly Row[], work: (row: Row) => Promise<unknown>) => Promise<void>;
 };
 
 /**
- * Runs the tasks one after the other. What fails is logged and left to the next sweep, and so is what the sweep has
- * no time for. `clock` is the time in milliseconds.
+ * Runs the tasks one after the other. Failures are logged. Failed tasks, and tasks that the sweep has no time for,
+ * are left to the next sweep. `clock` returns the time in milliseconds.
  */
 export async function runSweep(
   env: Env,
@@ -38,7 +38,7 @@ export async function runSweep(
   clock: () => number = Date.now,
 ): Promise<void> {
   const endsAt = clock() + SWEEP_MS;
-  // Each sweep begins with another task, so that none waits for ever behind those that take all of its time.
+  // Each sweep begins with another task, so that no task starves behind those that use up the time.
   const first = Math.floor(now / SWEEP_INTERVAL_MS) % tasks.length;
   for (const { name, rows, run } of [...tasks.slice(first), ...tasks.slice(0, first)]) {
     const attempt = async (work: () => Promise<unknown>): Promise<void> => {

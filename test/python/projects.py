@@ -80,7 +80,7 @@ def configure_feedback(key: str):
     try:
         client.create_feedback_config(key, feedback_config={"type": "freeform"})
     except LangSmithError as error:
-        refused = "has another config already" in str(error)
+        refused = "already has a different config" in str(error)
     [listed] = client.list_feedback_configs(feedback_key=[key])
     return [again.is_lower_score_better, refused, listed.feedback_config["max"]]
 

@@ -40,7 +40,7 @@ const SECRET = { name: "A", value: "1" };
 describe("a new deployment is refused", () => {
   const NO_IMAGES = "Images are not run here: upload a built project";
   const NO_LISTENERS = "There are no listeners here";
-  const NO_BUILD = "No commands are run here, the lockfile says what is installed";
+  const NO_BUILD = "Commands are not run here, the lockfile determines what is installed";
 
   test.for([
     ["name", { name: undefined }, "missing", "Field required"],
@@ -97,7 +97,7 @@ describe("a new deployment is refused", () => {
     ["source_tarball_path", "x", "value_error", "A template has no tarball"],
     ["langgraph_config_path", "langgraph.json", "value_error", "A template has no tarball"],
     ["repo_ref", "main", "value_error", "A template has no tarball and no repository"],
-    ["repo_commit_sha", "abc", "value_error", "The platform tells it"],
+    ["repo_commit_sha", "abc", "value_error", "The platform sets it"],
     ["image_uri", "a/b", "value_error", NO_IMAGES],
     ["tracked_packages", [], "value_error", "not tracked"],
   ] as const)(
@@ -112,7 +112,7 @@ describe("a new deployment is refused", () => {
   );
 
   test.for(["../x", "/etc/passwd", "a//b", "a/", "a\\b", "a\nb", ""])(
-    "for a configuration at %o",
+    "for an invalid configuration at %o",
     async (path, { deployer, expect }) => {
       const config = { langgraph_config_path: path };
       const given = sourceBody("refused", null, { source_revision_config: config });
@@ -135,7 +135,7 @@ describe("a new deployment is refused", () => {
     [["name"], { name: "__proto__", value: "1" }, "value_error", "__proto__ is reserved"],
     [["value"], { name: "A", value: 1 }, "string_type", "a valid string"],
     [["value"], { name: "A", value: "ä".repeat(2561) }, "value_error", "at most 5120 bytes"],
-    [["value"], { name: "A", value: "**********" }, "value_error", "what answers show"],
+    [["value"], { name: "A", value: "**********" }, "value_error", "mask that responses show"],
     [
       ["value"],
       { name: "THREADWORKS_OUTBOUND_HOSTS", value: "https://a.example" },
@@ -150,7 +150,7 @@ describe("a new deployment is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("for a secret that is there twice", async ({ deployer, expect }) => {
+  test("for a secret that is given twice", async ({ deployer, expect }) => {
     const given = templateBody("refused", { secrets: [SECRET, { ...SECRET, value: "2" }] });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const msg = "There are two secrets named A";
@@ -158,17 +158,17 @@ describe("a new deployment is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("for a template of an own project", async ({ deployer, expect }) => {
+  test("for a template without the built-in project", async ({ deployer, expect }) => {
     const given = sourceBody("refused", null, { source_config: { template_id: "agent" } });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const loc = ["body", "source_config", "template_id"];
     expect([status, body]).toMatchObject([422, { detail: [{ loc, type: "value_error" }] }]);
   });
 
-  test("for a tarball that is not there", async ({ server, deployer, expect }) => {
+  test("for a tarball that does not exist", async ({ server, deployer, expect }) => {
     const other = await newDeployer(server);
     const pending = await newUpload(deployer);
-    const unknown = "String should be an object_path that an upload-url request was answered with";
+    const unknown = "String should be the object_path from the response to an upload-url request";
     for (const [path, msg] of [
       ["x", unknown],
       [`${deployer.id}/uploads/${MISSING_ID}.tar.gz`, unknown],
@@ -182,7 +182,10 @@ describe("a new deployment is refused", () => {
     expect(await noneIsThere(deployer)).toBe(true);
   });
 
-  test("without the plan, unless it is of a template", async ({ server, expect }) => {
+  test("without a plan for own projects, unless it is from a template", async ({
+    server,
+    expect,
+  }) => {
     const deployer = await newDeployer(server, "developer");
     const created = await createDeployment(deployer, templateBody("mine"));
     const change = {
@@ -202,7 +205,7 @@ describe("a new deployment is refused", () => {
     await createDeployment(plus, sourceBody("mine", await uploaded(plus)));
   });
 
-  bare("with secrets that could not be kept", async ({ deployer, expect }) => {
+  bare("with secrets if no key to encrypt them is configured", async ({ deployer, expect }) => {
     const given = templateBody("mine", { secrets: [SECRET] });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const detail = expect.stringMatching(/^Secrets cannot be kept: ENCRYPTION_KEYS is not set/);
@@ -211,16 +214,11 @@ describe("a new deployment is refused", () => {
   });
 });
 
-unsigned(
-  "a place for a tarball is refused where its link cannot be signed",
-  async ({ deployer, expect }) => {
-    const { status, body } = await deployer.call("POST", "/deployments/upload-url");
-    const detail = expect.stringMatching(
-      /^Links cannot be signed: SIGNING_SECRET is not set; in a/,
-    );
-    expect([status, body]).toEqual([503, { detail }]);
-  },
-);
+unsigned("an upload URL is refused if it cannot be signed", async ({ deployer, expect }) => {
+  const { status, body } = await deployer.call("POST", "/deployments/upload-url");
+  const detail = expect.stringMatching(/^Links cannot be signed: SIGNING_SECRET is not set; in a/);
+  expect([status, body]).toEqual([503, { detail }]);
+});
 
 describe("a change is refused", () => {
   test.for([
@@ -255,7 +253,7 @@ describe("a change is refused", () => {
       ["source_revision_config", "source_tarball_path"],
       { revision_source: "internal_source", secrets: [SECRET] },
       "missing",
-      "Field required, as",
+      "Field required, because",
     ],
     [["secrets", 0, "name"], { secrets: [{ name: "PATH", value: "" }] }, "value_error", "reserved"],
   ] as const)("for %o: %o", async ([path, change, type, text], { server, expect }) => {
@@ -268,7 +266,7 @@ describe("a change is refused", () => {
     expect(read.body).toEqual(created);
   });
 
-  test("to a template that the deployment was not made of", async ({ server, expect }) => {
+  test("to a template if the deployment was not made from one", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const created = await createDeployment(deployer, sourceBody("mine", null));
     const change = { revision_source: "internal_template", secrets: [SECRET] };
@@ -277,7 +275,7 @@ describe("a change is refused", () => {
     expect([status, body]).toMatchObject([422, { detail: [{ loc, type: "value_error" }] }]);
   });
 
-  test("with an id that is none, or nobody's", async ({ deployer, expect }) => {
+  test("with an invalid or unknown id", async ({ deployer, expect }) => {
     const malformed = await deployer.call("PATCH", "/deployments/mine", {});
     expect([malformed.status, malformed.body]).toMatchObject([
       422,

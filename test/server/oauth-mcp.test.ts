@@ -22,7 +22,7 @@ function discover({ call }: Tenant, mcpServerUrl: string, change: object = {}) {
 }
 
 describe("the provider of an MCP server", () => {
-  test("is found, and brings tokens for that server", async ({
+  test("is discovered, and gives tokens for that server", async ({
     server,
     oauth,
     tenant,
@@ -69,7 +69,7 @@ describe("the provider of an MCP server", () => {
     ["beside the server", "/.well-known/oauth-protected-resource/notes/mcp", "/notes/"],
     ["at the root", "/.well-known/oauth-protected-resource", ""],
   ] as const)(
-    "is found by metadata %s",
+    "is discovered by metadata %s",
     async ([, path, resource], { oauth, tenant, mcp, expect }) => {
       const metadata = { resource: mcp.origin + resource, authorization_servers: [oauth.url] };
       mcp.documents[path] = metadata;
@@ -79,7 +79,7 @@ describe("the provider of an MCP server", () => {
     },
   );
 
-  test("is its own server where nothing else is said", async ({ tenant, mcp, expect }) => {
+  test("is the server itself if there is no metadata", async ({ tenant, mcp, expect }) => {
     mcp.documents["/.well-known/oauth-authorization-server"] = {
       issuer: mcp.origin,
       authorization_endpoint: `${mcp.origin}/authorize`,
@@ -98,7 +98,7 @@ describe("the provider of an MCP server", () => {
     expect(new URL(url).searchParams.has("resource")).toBe(false);
   });
 
-  test("has a name that is free, before anybody is asked", async ({
+  test("needs an unused name, which is checked before any request", async ({
     oauth,
     tenant,
     mcp,
@@ -137,7 +137,7 @@ describe("an MCP server is refused", () => {
   };
 
   const REFUSALS: [string, Documents, string][] = [
-    ["that says nothing", () => ({}), "does not describe itself"],
+    ["without metadata", () => ({}), "does not describe itself"],
     [
       "whose metadata is of another",
       () => ({
@@ -153,19 +153,23 @@ describe("an MCP server is refused", () => {
     [
       "whose authorization server has no address",
       (origin) => ({ [META]: { resource: origin, authorization_servers: ["ftp://b.example"] } }),
-      "not as the standard has it",
+      "does not conform to the standard",
     ],
     ["without PKCE", own({ code_challenge_methods_supported: ["plain"] }), "does not support PKCE"],
     [
-      "with lists that are none",
+      "with invalid lists",
       own({ code_challenge_methods_supported: {} }),
-      "not as the standard",
+      "does not conform to the standard",
     ],
-    ["of another issuer", own({ issuer: "https://b.example" }), "not as the standard has it"],
-    ["without endpoints", own({ token_endpoint: null }), "not as the standard has it"],
+    ["of another issuer", own({ issuer: "https://b.example" }), "does not conform to the standard"],
+    ["without endpoints", own({ token_endpoint: null }), "does not conform to the standard"],
     ["without registration", own({ registration_endpoint: undefined }), "let clients register"],
-    ["with odd registration", own({ registration_endpoint: "mailto:a@b" }), "not as the standard"],
-    ["that gives no client", own({}, { client_id: 7 }), "not as the standard has it"],
+    [
+      "with odd registration",
+      own({ registration_endpoint: "mailto:a@b" }),
+      "does not conform to the standard",
+    ],
+    ["that gives no client", own({}, { client_id: 7 }), "does not conform to the standard"],
     [
       "that wants proof we do not have",
       own({ token_endpoint_auth_methods_supported: ["private_key_jwt"] }),
@@ -183,7 +187,7 @@ describe("an MCP server is refused", () => {
     ]);
   });
 
-  test("with an address that is none", async ({ tenant, expect }) => {
+  test("with an invalid address", async ({ tenant, expect }) => {
     for (const url of ["notes", "ftp://notes.example", "https://u:p@notes.example"]) {
       const { status, body } = await discover(tenant, url);
       expect([url, status, body]).toMatchObject([

@@ -17,7 +17,7 @@ import { collect, tracesOf, tracingWorkspace } from "../support/tracing.ts";
 
 const test = testWithSharedServer();
 
-/** Says hello, and how many tokens that took. */
+/** A model that says hello, with the number of tokens that it took. */
 class CountingModel extends FakeChatModel {
   override _generate(): Promise<ChatResult> {
     const usage_metadata = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
@@ -26,13 +26,13 @@ class CountingModel extends FakeChatModel {
   }
 }
 
-/** The members of a run that LangChain tells of, and that come back as they are. */
+/** The members of a run that LangChain reports, and that are returned unchanged. */
 type Told = Pick<
   Run,
   "id" | "name" | "run_type" | "parent_run_id" | "tags" | "error" | "inputs" | "outputs"
 > & { metadata: unknown; events: string[]; child_runs: Told[] };
 
-/** JSON has neither undefined members nor classes. */
+/** Converts undefined members and classes to their JSON form. */
 function asJson<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -50,7 +50,7 @@ function told(run: Run, isRoot = true): Told {
     inputs,
     outputs: outputs ?? undefined,
     metadata: (extra?.["metadata"] ?? {}) as unknown,
-    // Each tracer has a clock of its own.
+    // The names are compared, as each tracer has its own clock.
     events: (events ?? []).map((event) => String(event["name"])),
     child_runs: children
       .map((child) => told(child, false))
@@ -58,7 +58,7 @@ function told(run: Run, isRoot = true): Told {
   }) as Told;
 }
 
-/** Metadata that the client adds when it sends is no difference. */
+/** Removes metadata that the client adds when it sends. */
 function withoutMore(stored: Told, reported: Told): Told {
   const names = Object.keys(Object(reported.metadata));
   const metadata = Object.entries(Object(stored.metadata)).filter(([name]) => names.includes(name));
@@ -72,8 +72,8 @@ function withoutMore(stored: Told, reported: Told): Told {
   };
 }
 
-describe("LangChain's tracer leaves", () => {
-  test("a streamed graph as LangChain has seen it", async ({ server, expect }) => {
+describe("LangChain's tracer records", () => {
+  test("a streamed graph as LangChain reports it", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "graph");
     const tracer = new LangChainTracer({ client, projectName: "graph" });
     const collector = new RunCollectorCallbackHandler();
@@ -186,7 +186,7 @@ describe("LangChain's tracer leaves", () => {
 });
 
 describe("LangChain and functions of the client", () => {
-  test("leave one tree, whichever calls the other", async ({ server, expect }) => {
+  test("record one tree, whichever calls the other", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "mixed");
     const project_name = "mixed";
     const inner = traceable((n: number) => n + 1, { name: "inner function" });

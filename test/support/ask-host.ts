@@ -2,10 +2,7 @@ import { request } from "node:http";
 import { type Answer, parseBody } from "./http.ts";
 import type { TestServer } from "./server.ts";
 
-/**
- * A request to the server under another host name than its own, which `fetch` cannot send. A body is
- * sent as JSON.
- */
+/** Sends a request to the server under another host name, which `fetch` cannot send. A body is sent as JSON. */
 export async function askHost(
   server: TestServer,
   host: string,

@@ -13,7 +13,7 @@ import {
 
 export const RUN_COLUMNS: readonly RunColumn[] = [...TEXT_COLUMNS, ...NUMBER_COLUMNS];
 
-/** Where in R2 a payload is, and its size there. */
+/** The key of a payload's object in R2, and its size there. */
 type StoredPayload = { object: string; size: number };
 
 type PayloadColumn = "inputs" | "outputs" | "error" | "extra" | "events";
@@ -22,7 +22,7 @@ export type RunValues = Record<Exclude<TextColumn, PayloadColumn>, string | null
   Record<PayloadColumn, string | null | StoredPayload> &
   Record<NumberColumn, number | null>;
 
-/** As a shard sends them. */
+/** Packs runs as a shard sends them. */
 export function packRuns(runs: readonly RunValues[]): ColumnarRuns {
   const packed: ColumnarRuns = { rows: runs.length, texts: {}, numbers: {} };
   for (const column of TEXT_COLUMNS)
@@ -54,7 +54,7 @@ function packTexts(values: readonly (string | null | StoredPayload)[]): Columnar
   return { bytes, lengths, stored };
 }
 
-/** Rows `from` to before `to` of what a shard sent, with the columns that it has. */
+/** Unpacks the rows from `from` up to but excluding `to`, with the columns that the shard sent. */
 export function unpackRuns(packed: ColumnarRuns, from: number, to: number): Partial<RunValues>[] {
   const columns = [...Object.keys(packed.texts), ...Object.keys(packed.numbers)] as RunColumn[];
   const values = new Map(columns.map((column) => [column, valuesOf(packed, column)]));

@@ -1,6 +1,6 @@
 import type { Client } from "@langchain/langgraph-sdk";
 
-/** The id of a thread that has just been made. */
+/** Creates a thread and returns its id. */
 export async function newThread(client: Client): Promise<string> {
   return (await client.threads.create()).thread_id;
 }

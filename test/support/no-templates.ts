@@ -1,3 +1,3 @@
-/** The suite in workerd deploys no template: four tarballs in one module are more than its socket takes. */
+/** The suite in workerd deploys no template: a module with four tarballs is more than its socket accepts. */
 const templates: Record<string, string> = {};
 export default templates;

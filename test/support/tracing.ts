@@ -3,9 +3,9 @@ import type { TestServer } from "./server.ts";
 import { makeWorkspace, type TestWorkspace } from "./workspaces.ts";
 
 export type TracingWorkspace = TestWorkspace & {
-  /** The official client, which sends at once and tries nothing twice. */
+  /** The official client, which sends at once and never retries. */
   client: Client;
-  /** `path` below `/api/v1`; the body is sent as JSON. */
+  /** Sends a request; `path` is below `/api/v1`, and the body is sent as JSON. */
   api: (method: string, path: string, body?: unknown) => Promise<Response>;
 };
 
@@ -38,7 +38,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** The trees of all traces of a project, once the client has sent what it has. */
+/** Returns the trees of all traces of a project, after the client has sent its queue. */
 export async function tracesOf(client: Client, projectName: string): Promise<Run[]> {
   await client.awaitPendingTraceBatches();
   const roots = await collect(client.listRuns({ projectName, isRoot: true, order: "asc" }));

@@ -1,11 +1,14 @@
-/** The parts of a class of Tailwind that are in brackets. Each function says where one ends that begins here, or null. */
+/**
+ * Parses the bracketed parts of Tailwind classes. Each function returns the end of the part that starts at
+ * `start`, or null.
+ */
 
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
 
-/** More of them, one in the other, are in no class. */
+/** Maximum nesting of brackets in a class. */
 const MAX_DEPTH = 32;
 
-/** What is between the quotes of a string, which has no whitespace, and the second one. */
+/** Match the rest of a string after its opening quote, up to the closing one; strings contain no whitespace. */
 const STRINGS: Readonly<Record<string, RegExp>> = {
   '"': /(?:\\[^\s]|[^"\\\s])*"/y,
   "'": /(?:\\[^\s]|[^'\\\s])*'/y,
@@ -15,18 +18,18 @@ const STRINGS: Readonly<Record<string, RegExp>> = {
 const PROPERTY = /\[(?:--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+|[a-z-]+):(?!\/)/y;
 const VARIABLE = /\((?:[a-z-]+:(?=-))?--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+/y;
 
-/** A value: `[calc(100%-1rem)]`. */
+/** Parses a value: `[calc(100%-1rem)]`. */
 export function bracketsEnd(line: string, start: number): number | null {
   return valueEnd(line, start + 1, "]", "");
 }
 
-/** A property with its value: `[mask-type:luminance]`, `[--gap:1rem]`. */
+/** Parses a property with its value: `[mask-type:luminance]`, `[--gap:1rem]`. */
 export function propertyEnd(line: string, start: number): number | null {
   PROPERTY.lastIndex = start;
   return PROPERTY.test(line) ? valueEnd(line, PROPERTY.lastIndex, "]", ":!") : null;
 }
 
-/** A variable with what it may be without: `(--gap)`, `(length:--gap,1rem)`. */
+/** Parses a variable with an optional type and fallback: `(--gap)`, `(length:--gap,1rem)`. */
 export function variableEnd(line: string, start: number): number | null {
   VARIABLE.lastIndex = start;
   if (!VARIABLE.test(line)) return null;
@@ -35,7 +38,10 @@ export function variableEnd(line: string, start: number): number | null {
   return line[at] === "," ? valueEnd(line, at + 1, ")", ":") : null;
 }
 
-/** `refused` are the characters that may be in inner brackets and strings only. */
+/**
+ * Parses the rest of a value up to `closing`. `refused` are characters that are only allowed in inner
+ * brackets and strings.
+ */
 function valueEnd(line: string, start: number, closing: string, refused: string): number | null {
   const open: string[] = [];
   for (let at = start; at < line.length; at += 1) {

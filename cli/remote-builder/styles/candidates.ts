@@ -1,32 +1,42 @@
 /**
- * Finds what could be a class of Tailwind in texts of any language, by Tailwind's own rules of where one begins, what it is made
- * of, and what may follow it. Whether there is such a class is for its compiler to say.
+ * Finds candidates for Tailwind classes in text of any language, by Tailwind's own rules for where a class
+ * begins, what it consists of, and what may follow it. Tailwind's compiler decides which candidates are
+ * classes.
  */
 import { bracketsEnd, propertyEnd, variableEnd } from "./brackets.ts";
 
-/** What may be before a class and behind it, besides the ends of a line: quotes and whitespace, `class.flex`, `%}flex{%`. */
+/**
+ * Characters that may precede and follow a class, besides the ends of a line: quotes and whitespace,
+ * `class.flex`, `%}flex{%`.
+ */
 const BEFORE = /[\s"'`\0.}>]/;
 const BEHIND = /[\s"'`\0\]{=\\<]/;
 
-/** A class without what is in brackets: `flex`, `-mt-2.5`, `@container`, `w-1/2` up to the slash, `from-10%`. */
+/**
+ * Matches a class without its bracketed part: `flex`, `-mt-2.5`, `@container`, `w-1/2` up to the slash,
+ * `from-10%`.
+ */
 const NAME =
   /(?:@(?=[a-zA-Z])|-(?=[a-z])|(?=[a-z]))(?:[a-zA-Z0-9]|-(?=[a-zA-Z0-9-])|_(?=\w)|(?<=\d)\.(?=\d))*(?:(?<=\d)%|_)?/y;
 
-/** A variant without what is in brackets: `hover`, `2xl`, `*`, `@max-md`. */
+/** Matches a variant without its bracketed part: `hover`, `2xl`, `*`, `@max-md`. */
 const VARIANT = /(?:@(?=[[\w*-])|[a-z0-9*])(?:[a-zA-Z0-9*]|[-_](?=[-\w])|(?<=\d)\.(?=\d))*/y;
 
-/** No key begins behind these: they are of what it would be a part of. */
+/** Matches text after which no key can begin, because the key would be part of a longer word. */
 const WITHIN = /[\w@!*-]$|[\w\])*]:$/;
 
 const MODIFIER_NAME = /[a-zA-Z0-9][\w.-]*/y;
 
-/** A variable of CSS: where a text names one of the theme, the theme keeps it. */
+/** Matches a CSS variable. Tailwind keeps a variable of the theme when any text names it. */
 const VARIABLE = /--(?:[\w-]|[^\0-\x7f]|\\[^\s\0])+(?![\w\\-]|[^\0-\x7f])/g;
 const USED_VARIABLE = new RegExp(String.raw`(?<=var\()${VARIABLE.source}`, "g");
 
-/** Candidates and variables of a text, unsorted. `extension` says what language it is in, where that matters. */
+/**
+ * Yields the candidates and variables of a text, unsorted. `extension` is the file's, since some languages
+ * are treated specially.
+ */
 export function* candidatesOf(text: string, extension: string): Generator<string> {
-  // Style sheets have no classes to look for: they only use variables.
+  // Style sheets contain no classes; only the variables that they use count.
   if (extension === "css") {
     for (const [variable] of text.matchAll(USED_VARIABLE)) yield variable;
     return;
@@ -36,7 +46,7 @@ export function* candidatesOf(text: string, extension: string): Generator<string
   yield* classesOf(source);
 }
 
-/** Brackets of JSON are no part of a class. */
+/** Replaces syntax that is not part of a class: brackets in JSON, and attribute lists in Markdown. */
 function prepared(text: string, extension: string): string {
   if (/^(?:json|jsonl|ndjson)$/.test(extension)) {
     return text.replaceAll(/"(?:\\[^]|[^"\\])*"?|[[\]{}]/g, (part) =>
@@ -46,7 +56,10 @@ function prepared(text: string, extension: string): string {
   return /^mdx?$/.test(extension) ? withoutAttributes(text) : text;
 }
 
-/** Classes are attributes in Markdown, `{.flex.p-4}`: dots divide them where they are in no further brackets. */
+/**
+ * Separates the classes in Markdown's attribute lists, `{.flex.p-4}`: a dot separates them unless it is in
+ * further brackets.
+ */
 function withoutAttributes(text: string): string {
   let depth = 0;
   return text.replaceAll(/[.()<>[\]{}]/g, (char) => {
@@ -56,7 +69,7 @@ function withoutAttributes(text: string): string {
       return char === "{" ? " " : char;
     }
     if (char === ".") return depth === 1 ? " " : char;
-    // Any bracket closes any other; only a curly one closes the outermost.
+    // Any bracket closes any other; only a curly bracket closes the outermost.
     if (isOpening) depth += 1;
     else if (depth > 1) depth -= 1;
     else if (char === "}") {
@@ -72,14 +85,14 @@ function* classesOf(line: string): Generator<string> {
   for (let at = 0; at < line.length; at += 1) {
     const before = line[at - 1];
     const end = before === undefined || BEFORE.test(before) ? classEnd(line, at) : keyEnd(line, at);
-    // What is within another one is none of its own.
+    // A candidate inside another one does not count.
     if (end === null || end <= foundUpTo) continue;
     foundUpTo = end;
     yield line.slice(at, end);
   }
 }
 
-/** Where a class with its variants ends that begins here; null where none does. */
+/** Returns the end of the class, including its variants, that starts here; null when none does. */
 function classEnd(line: string, start: number): number | null {
   let at = start;
   for (let end = variantEnd(line, at); end !== null; end = variantEnd(line, at)) at = end;
@@ -89,7 +102,10 @@ function classEnd(line: string, start: number): number | null {
   return keyEnd(line, start);
 }
 
-/** A key of an object is a class, too, which looks like a variant: `{ underline: isActive }`. */
+/**
+ * Returns the end of an object key that starts here; null when none does. A key can be a class, too, and
+ * looks like a variant: `{ underline: isActive }`.
+ */
 function keyEnd(line: string, start: number): number | null {
   if (WITHIN.test(line.slice(Math.max(0, start - 2), start))) return null;
   const end = utilityEnd(line, start);
@@ -97,7 +113,7 @@ function keyEnd(line: string, start: number): number | null {
   return /^\s?$/.test(line[end + 1] ?? "") ? end : null;
 }
 
-/** `flex`, `!flex`, `flex!`, `bg-red-500/50`, `[color:red]`. */
+/** Returns the end of a class without variants: `flex`, `!flex`, `flex!`, `bg-red-500/50`, `[color:red]`. */
 function utilityEnd(line: string, start: number): number | null {
   const isImportant = line[start] === "!";
   const from = isImportant ? start + 1 : start;
@@ -115,7 +131,7 @@ function nameEnd(line: string, start: number): number | null {
   return line[at + 1] === "[" ? bracketsEnd(line, at + 1) : variableEnd(line, at + 1);
 }
 
-/** Behind the colon: `hover:`, `data-[state=open]:`, `group-hover/name:`, `[&>p]:`. */
+/** Returns the position after a variant's colon: `hover:`, `data-[state=open]:`, `group-hover/name:`, `[&>p]:`. */
 function variantEnd(line: string, start: number): number | null {
   let at: number | null;
   if (line[start] === "[") {
@@ -130,7 +146,7 @@ function variantEnd(line: string, start: number): number | null {
   return at !== null && line[at] === ":" ? at + 1 : null;
 }
 
-/** `/50`, `/[20%]`, `/(--opacity)`. */
+/** Returns the end of a modifier: `/50`, `/[20%]`, `/(--opacity)`. */
 function modifierEnd(line: string, slash: number): number | null {
   const next = line[slash + 1];
   if (next === "[") return bracketsEnd(line, slash + 1);

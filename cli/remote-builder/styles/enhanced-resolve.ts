@@ -1,6 +1,6 @@
 /**
- * As much of `enhanced-resolve` as Tailwind asks of it: style sheets are found by esbuild. What Tailwind would import as code is
- * refused, because a build on the platform runs none of a project.
+ * The part of `enhanced-resolve` that Tailwind uses. Style sheets are resolved by esbuild. Imports of code
+ * are refused, because a build on the platform does not run any code of a project.
  */
 import { BUILD_LOCALLY } from "../../../src/lib/remote-build.ts";
 import { type PackageResolver, startResolver } from "../../project/package-resolver.ts";
@@ -10,7 +10,7 @@ type Resolver = {
   resolve: (context: object, folder: string, id: string, asked: object, found: Found) => void;
 };
 
-/** One is enough for all style sheets: an isolate builds one project. */
+/** The resolver of all style sheets; an isolate builds one project. */
 let styleSheets: PackageResolver | null = null;
 
 async function findStyleSheet(folder: string, id: string): Promise<string> {
@@ -43,7 +43,7 @@ function createResolver({ conditionNames }: { conditionNames: string[] }): Resol
   };
 }
 
-/** Files are read from memory, and need no cache: `new Object(fileSystem)` is the file system itself. */
+/** Files are read from memory and need no cache: `new Object(fileSystem)` returns the file system itself. */
 const CachedInputFileSystem = Object;
 
 export default { ResolverFactory: { createResolver }, CachedInputFileSystem };

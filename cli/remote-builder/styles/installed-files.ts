@@ -1,4 +1,4 @@
-/** Puts the files that the bundler of components reads beside its code where it looks for them. */
+/** Writes the files that the bundler of components reads besides its code to the paths where it expects them. */
 import uiFiles from "./ui-files.json";
 import { files } from "../node-fs.ts";
 

@@ -1,6 +1,7 @@
 /**
- * What takes the place of native code that Tailwind has, and does not run here: it optimizes style sheets by Lightning CSS for
- * `NODE_ENV=production`, which is never set in the isolate, and loads plugins by jiti, after they were found, which they never are.
+ * Replaces Tailwind's native code, which is never called here. Tailwind uses Lightning CSS to optimise style
+ * sheets when `NODE_ENV` is `production`, which is never set in the isolate, and jiti to load plugins that
+ * were found, which never happens here.
  */
 function refuse(): never {
   throw new Error("Native code cannot run on the platform");

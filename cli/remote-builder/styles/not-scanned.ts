@@ -1,4 +1,7 @@
-/** What Tailwind never looks for classes in, unless `@source` names it: what tools make, and what nobody writes classes into. */
+/**
+ * The files in which Tailwind never looks for classes, unless `@source` names them: generated files, and
+ * kinds of files without classes.
+ */
 
 export const IGNORED_FOLDERS: ReadonlySet<string> = new Set([
   "node_modules",
@@ -21,7 +24,7 @@ export const IGNORED_FOLDERS: ReadonlySet<string> = new Set([
 const FILES = /^(?:package-lock\.json|pnpm-lock\.yaml|bun\.lockb|\.gitignore|\.env(?:\..*)?)$/;
 const ENDINGS = /\.(?:less|lock|log|s[ac]ss|styl)$/;
 
-/** Pictures, sound and film, fonts, archives, programs, documents, databases. */
+/** Extensions of images, audio and video, fonts, archives, programs, documents and databases. */
 const BINARY = new Set(
   [
     "ai avif bmp cur fla gif icns ico jpeg jpg jxr png psd raw sketch swf tif tiff webp xbm xpm",
@@ -38,7 +41,7 @@ export function isIgnoredName(name: string): boolean {
   return FILES.test(name) || ENDINGS.test(name);
 }
 
-/** By its ending, whatever is in it. */
+/** Returns whether a file is binary, judged by its extension only. */
 export function isBinaryName(name: string): boolean {
   return BINARY.has(name.slice(name.lastIndexOf(".") + 1));
 }

@@ -1,20 +1,23 @@
-/** The scanner of `@tailwindcss/oxide`, which is native code, as much of it as a single build asks for. */
+/** The scanner of `@tailwindcss/oxide`, which is native code, reduced to what a single build needs. */
 import { extname } from "node:path";
 import { readFileSync } from "node:fs";
 import { candidatesOf } from "./candidates.ts";
 import { type Source, sourceFiles } from "./source-files.ts";
 
 export class Scanner {
-  /** Absolute paths of what is scanned. */
+  /** Absolute paths of the scanned files. */
   readonly files: string[];
-  /** What to watch for new files: a build on the platform watches nothing. */
+  /** Patterns to watch for new files; empty, because a build on the platform does not watch files. */
   readonly globs: { base: string; pattern: string }[] = [];
 
   constructor({ sources }: { sources: Source[] }) {
     this.files = sourceFiles(sources);
   }
 
-  /** All that could be a class, sorted, so that style sheets come out alike whatever the order of files. */
+  /**
+   * Returns all candidates for classes. They are sorted, so that style sheets do not depend on the order of
+   * files.
+   */
   scan(): string[] {
     const found = new Set<string>();
     for (const file of this.files) {

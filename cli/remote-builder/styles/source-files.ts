@@ -1,20 +1,20 @@
 /**
- * Which files Tailwind looks for classes in: those below the project's folder that could have some, and those that
- * `@source` names.
+ * Determines the files in which Tailwind looks for classes: those below the project's folder that could
+ * contain some, and those that `@source` names.
  */
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import picomatch from "picomatch";
 import { isFolder, isIgnoredFolder, walk } from "./walk.ts";
 
-/** As Tailwind's compiler gives it: a pattern from an absolute path of a folder on. */
+/** A source as Tailwind's compiler passes it: a pattern relative to the absolute path of a folder. */
 export type Source = { base: string; pattern: string; negated: boolean };
 
-/** What has no `*` is in the folder. An empty pattern is all that is below it. */
+/** A folder and a pattern below it. `folder` contains no `*`; an empty pattern matches everything below it. */
 type Place = { folder: string; pattern: string };
 
 /**
- * Absolute paths, sorted. Of sources about the same file the last one decides. A place that is not there has no
- * files, and is no error.
+ * Returns the absolute paths of all files, sorted. When several sources match a file, the last one decides. A
+ * source that does not exist matches no files and is not an error.
  */
 export function sourceFiles(sources: readonly Source[]): string[] {
   const found = new Set<string>();
@@ -35,7 +35,7 @@ export function sourceFiles(sources: readonly Source[]): string[] {
 function filesAt({ folder, pattern }: Place): string[] {
   if (!isFolder(folder)) return [];
   if (pattern === "") {
-    // Whoever names a folder that is always left out means it.
+    // A source that names an ignored folder explicitly includes it.
     return [...walk(folder, { ignores: !isIgnoredFolder(folder) })];
   }
   const matches = picomatch(pattern, { dot: true });
@@ -62,7 +62,10 @@ function placeOf(base: string, pattern: string): Place {
     : { folder: join(path, ".."), pattern: basename(path) };
 }
 
-/** `{a,b}.html` is two patterns: each may be a folder. Ranges, as `{1..3}`, stay for the matcher. */
+/**
+ * Expands `{a,b}.html` into two patterns, because each may be a folder. Ranges such as `{1..3}` are left to
+ * the matcher.
+ */
 function expandBraces(pattern: string): string[] {
   const found = /\{([^{},]*(?:,[^{},]*)+)\}/.exec(pattern);
   if (found === null) return [pattern];

@@ -1,4 +1,4 @@
-/** The files below a folder, without those that `.gitignore` names and those in which nobody looks for classes. */
+/** Walks the files below a folder, without those that `.gitignore` names and those that cannot contain classes. */
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import ignore, { type Ignore } from "ignore";
@@ -7,9 +7,9 @@ import { IGNORED_FOLDERS, isBinaryName, isIgnoredName } from "./not-scanned.ts";
 type Rules = { folder: string; ignored: Ignore };
 
 export type WalkOptions = {
-  /** Whether folders that are ignored are left out, and ignored files with them. */
+  /** Whether ignored folders and ignored files are left out. */
   ignores: boolean;
-  /** Whether files are there that are ignored by themselves, and not by their folder. */
+  /** Whether to include files that are ignored themselves, rather than by their folder. */
   withIgnoredFiles?: boolean;
 };
 
@@ -17,7 +17,7 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Whether a folder is one that is left out of those above it, or in such a one. */
+/** Returns whether a folder is ignored or is inside an ignored folder. */
 export function isIgnoredFolder(folder: string): boolean {
   const parent = dirname(folder);
   if (parent === folder) return false;
@@ -26,7 +26,10 @@ export function isIgnoredFolder(folder: string): boolean {
   return isIgnored || isIgnoredFolder(parent);
 }
 
-/** In each folder its own `.gitignore` counts, and those of the folders above. Links are followed, in no circle. */
+/**
+ * Yields the files below a folder. In each folder its own `.gitignore` applies, and those of the folders
+ * above. Links are followed, but no folder is visited twice.
+ */
 export function* walk(root: string, options: WalkOptions): Generator<string> {
   yield* walkFolder(root, options, rulesAbove(root), new Set());
 }
@@ -54,7 +57,7 @@ function* walkFolder(
   }
 }
 
-/** The nearest first: it decides. */
+/** Returns the rules of the folders above, the nearest first, which takes precedence. */
 function rulesAbove(root: string): Rules[] {
   const parent = dirname(root);
   return parent === root ? [] : [...rulesOf(parent), ...rulesAbove(parent)];

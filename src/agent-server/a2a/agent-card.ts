@@ -6,7 +6,7 @@ const MODES = ["text/plain", "application/json"];
 
 const BINDING = "JSONRPC";
 
-/** What an assistant says of itself; `url` is where it is asked. */
+/** Returns the agent card of an assistant; `url` is the address of its A2A endpoint. */
 export function agentCard(assistant: Assistant, url: string): AgentCard {
   const { assistant_id, graph_id, name, version } = assistant;
   const description = assistant.description ?? `The assistant ${name}`;
@@ -40,7 +40,10 @@ export function agentCard(assistant: Assistant, url: string): AgentCard {
   };
 }
 
-/** The card as both families of clients read it: the older one looks for these members in place of the interfaces. */
+/**
+ * Returns the card for both families of clients: the older one reads these extra members instead of the
+ * interfaces.
+ */
 export function toCardJson(assistant: Assistant, url: string): object {
   return {
     ...agentCard(assistant, url),

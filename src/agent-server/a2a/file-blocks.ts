@@ -1,7 +1,7 @@
 import type { Part } from "@a2a-js/sdk";
 import { isObject, type JsonObject } from "../../lib/json.ts";
 
-/** What LangChain has a kind of block for, by the first half of a media type. All else is a `file`. */
+/** First halves of the media types that LangChain has a block type for. Any other file becomes a `file` block. */
 const KINDS: ReadonlySet<string> = new Set(["image", "audio"]);
 
 const FILE_BLOCKS: ReadonlySet<unknown> = new Set(["image", "audio", "video", "file"]);
@@ -10,7 +10,10 @@ const DEFAULT_MEDIA_TYPE = "application/octet-stream";
 
 const DATA_URL = /^data:(?<type>[^;,]+)(?:;[^,]*)?;base64,(?<data>.*)$/s;
 
-/** A file as a block of a message's content, in the form that every model of LangChain takes; null for what is no file. */
+/**
+ * Returns a file as a content block in the form that every LangChain model accepts; null if the part is not a
+ * file.
+ */
 export function toFileBlock({ content, filename, mediaType }: Part): JsonObject | null {
   if (content?.$case !== "raw" && content?.$case !== "url") return null;
   const mime_type = mediaType === "" ? DEFAULT_MEDIA_TYPE : mediaType;
@@ -25,7 +28,7 @@ export function toFileBlock({ content, filename, mediaType }: Part): JsonObject 
   };
 }
 
-/** The files in a message's content, in any of the forms that LangChain has for them. */
+/** Returns the files in a message's content, in any of the forms that LangChain has for them. */
 export function filesOf({ content }: JsonObject): Part[] {
   if (!Array.isArray(content)) return [];
   return content.flatMap((block: unknown) => {

@@ -15,25 +15,26 @@ import { threadDatabase } from "../threads/index/thread-databases.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** A page ends early when its tasks have so many characters together; it has one task at least. */
+/** A page ends early when its tasks exceed this many characters together; it always has at least one task. */
 const MAX_PAGE_CHARS = 8 * 1024 * 1024;
 
-/** How often contexts without a wanted task are passed over before a page is answered without one. */
+/** Maximum number of groups of contexts that are read for a page. If none has a matching task, the page is empty. */
 const MAX_GROUPS = 4;
 
 const CONTEXTS_AT_ONCE = 4;
 
-/** A thread among those of an assistant. */
+/** The position of a thread in the list of an assistant's threads. */
 type Place = { order: number; key: string };
 
 type ListedTask = FoundTask<ListedRun>;
 
-/** The wanted tasks of one context, or of some; `next` is where the contexts after them begin. */
+/** The matching tasks of one or several contexts; `next` is the position where the contexts after them begin. */
 type Group = { tasks: ListedTask[]; next: Place | null };
 
 /**
- * The assistant's tasks whose status changed last first, as far as they are among the newest runs of their contexts. Of
- * all contexts those that changed last come first, some at a time. What is not there, or not to be seen, has no tasks.
+ * Returns the assistant's tasks, the most recently changed first, as far as they are among the newest runs of
+ * their contexts. A list over all contexts reads the most recently changed contexts first, a group at a time. A
+ * context that does not exist, or that the caller may not see, has no tasks.
  */
 export async function listTasks(
   call: AgentCall,
@@ -42,9 +43,9 @@ export async function listTasks(
 ): Promise<ListTasksResponse> {
   const { pageSize = DEFAULT_PAGE_SIZE, contextId } = request;
   const place = pagePlace(request.pageToken);
-  // A token of all contexts says where they begin, and one of a single context does not.
+  // The token of a list over all contexts has a start position; that of a single context does not.
   if (contextId !== "" && place.after !== null) {
-    throw new TaskRefusal("invalid_params", "params.pageToken is of another list");
+    throw new TaskRefusal("invalid_params", "params.pageToken belongs to a different list");
   }
   let { after, offset } = place;
   let group: Group;
@@ -102,7 +103,7 @@ async function tasksOfContext(
   return wanted(await tasksOf(thread, thread_id, assistant), request);
 }
 
-/** Reads the contexts in which the assistant ran last, a group at a time. */
+/** Returns a function that reads the contexts in which the assistant ran most recently, one group per call. */
 async function groupsOf(
   call: AgentCall,
   assistant: Assistant,
@@ -132,7 +133,7 @@ async function groupsOf(
   };
 }
 
-/** The assistant's tasks among the newest runs of a thread. */
+/** Returns the assistant's tasks among the newest runs of a thread. */
 async function tasksOf(
   thread: ThreadHandle,
   threadId: string,
@@ -141,15 +142,15 @@ async function tasksOf(
   const known = new Map<string, ListedTask>();
   for (const run of (await newestRuns(thread)) ?? []) {
     const runId = taskRunOf(run);
-    // A run that answers an earlier one stands for their task: it comes first, because it is newer.
+    // A run that resumes an earlier one represents their task: it comes first in the list because it is newer.
     if (known.has(runId) || run.assistant_id !== assistant_id) continue;
-    // The metadata of many runs would be kept for nothing.
+    // The metadata is dropped, because it is not needed and would be held in memory for many runs.
     known.set(runId, { ids: { threadId, runId }, thread, run: { ...run, metadata: {} } });
   }
   return [...known.values()];
 }
 
-/** Those that a request wants, whose status changed last first. */
+/** Returns the tasks that match the request, the most recently changed first. */
 function wanted(tasks: readonly ListedTask[], request: ListTasksRequest): ListedTask[] {
   const { status } = request;
   const since = changedSince(request);
@@ -159,7 +160,7 @@ function wanted(tasks: readonly ListedTask[], request: ListTasksRequest): Listed
     .toSorted((left, right) => Date.parse(right.run.updated_at) - Date.parse(left.run.updated_at));
 }
 
-/** Epoch milliseconds; 0 for any time. */
+/** Returns epoch milliseconds; 0 if the request does not restrict the time. */
 function changedSince({ statusTimestampAfter }: ListTasksRequest): number {
   return statusTimestampAfter === undefined ? 0 : Date.parse(statusTimestampAfter);
 }

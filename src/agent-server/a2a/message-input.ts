@@ -5,8 +5,8 @@ import { toFileBlock } from "./file-blocks.ts";
 import { TaskRefusal } from "./task-refusal.ts";
 
 /**
- * The input of a graph: its data parts merged, and its text and files as a message, for which the graph has to have
- * `messages`.
+ * Returns the input of a graph: the message's data parts merged, and its text and files as a message, which
+ * requires that the graph's input has `messages`.
  */
 export function toInput(message: Message, hasMessages: boolean): JsonObject {
   const { texts, files, data } = contentOf(message);
@@ -26,18 +26,18 @@ export function toInput(message: Message, hasMessages: boolean): JsonObject {
   return { ...input, messages: [...(Array.isArray(before) ? before : [before]), sent] };
 }
 
-/** Whether a message has what becomes a message of the graph. */
+/** Whether the message has text or files, which become a message in the graph's input. */
 export function isSaid({ parts }: Message): boolean {
   return parts.some(({ content }) => content?.$case !== "data");
 }
 
-/** What an interrupt is answered with: `resume` of a data part, or the data, or the text. */
+/** Returns the command that answers an interrupt: with `resume` from a data part, else the data, else the text. */
 export function toResume(message: Message): CommandSpec {
   const { texts, files, data } = contentOf(message);
   if (files.length > 0) {
     throw new TaskRefusal(
       "unsupported_content",
-      "What a task asks is answered with text or data, and not with a file",
+      "A task that waits for input takes text or data, but no files",
     );
   }
   const merged: JsonObject = Object.assign({}, ...data);

@@ -9,7 +9,7 @@ import { isAtWork, type EndedTask, type ListedRun, type ShownRun } from "./task-
 import { parseTaskId, type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
-/** The member of a run's metadata that names the first run of its task, where that is another one. */
+/** The key in a run's metadata that names the first run of its task, if that is a different run. */
 export const TASK_MEMBER = "a2a_task_id";
 
 const MAX_LIST_BYTES = 8 * 1024 * 1024;
@@ -24,7 +24,9 @@ export type FoundTask<R extends ShownRun = ShownRun> = {
   run: R;
 };
 
-/** A task of the assistant, by its latest run. Those of other assistants do not exist. */
+/**
+ * Returns a task of the assistant with its latest run. Throws `task_not_found` for tasks of other assistants, too.
+ */
 export async function findTask(
   call: AgentCall,
   assistant: Assistant,
@@ -44,7 +46,7 @@ async function latestRun(thread: ThreadHandle, runId: string): Promise<ShownRun 
   return runs?.find((run) => taskRunOf(run) === runId) ?? null;
 }
 
-/** The runs of a thread among which its tasks are found, the newest first; null without a thread. */
+/** Returns the runs of a thread that are searched for tasks, the newest first; null if the thread does not exist. */
 export async function newestRuns(thread: ThreadHandle): Promise<ListedRun[] | null> {
   const query = { limit: MAX_TASKS, offset: 0, status: null, fields: FIELDS };
   const listed = await thread.listRuns(query);
@@ -52,13 +54,13 @@ export async function newestRuns(thread: ThreadHandle): Promise<ListedRun[] | nu
   return json === null ? null : (JSON.parse(json) as ListedRun[]);
 }
 
-/** The first run of the task that a run is of. */
+/** Returns the id of the first run of the task that a run belongs to. */
 export function taskRunOf({ run_id, metadata }: ShownRun): string {
   const first = metadata[TASK_MEMBER];
   return typeof first === "string" ? first : run_id;
 }
 
-/** The task with its final values, when it has ended. */
+/** Returns the task, with its final values if it has ended. */
 export async function readEndedTask({ ids, thread, run }: FoundTask): Promise<EndedTask> {
   if (isAtWork(run)) return { ids, run, values: null };
   const joined = await thread.joinRun(run.run_id, { cancel_on_disconnect: false });
@@ -66,13 +68,13 @@ export async function readEndedTask({ ids, thread, run }: FoundTask): Promise<En
   return { ids, run, values: await readResult(joined.value) };
 }
 
-/** The final values of a run, once it has ended; null when they are too large to be shown. */
+/** Returns the final values of a run once it has ended; null if they are too large to be returned. */
 export async function readResult(stream: ReadableStream<Uint8Array>): Promise<unknown> {
   const text = await readJsonText(stream, MAX_RESULT_BYTES);
   return text === null ? null : JSON.parse(text);
 }
 
-/** Ends the run that a task is at work with. */
+/** Cancels the run that is executing a task. */
 export async function cancelTask(
   call: AgentCall,
   assistant: Assistant,

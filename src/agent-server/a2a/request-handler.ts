@@ -12,16 +12,16 @@ import { toTask } from "./task-json.ts";
 import { toTaskId } from "./task-id.ts";
 
 export type HandlerOptions = {
-  /** Where the assistant is asked. */
+  /** The address of the assistant's A2A endpoint. */
   url: string;
   command: CommandSpec | null;
-  /** Called when a run that is waited for has begun. */
+  /** Called when a run that the request waits for has started. */
   begun: () => void;
-  /** Throws what the SDK is to make of an error. */
+  /** Throws the error that the SDK is to translate. */
   fail: (error: unknown) => never;
 };
 
-/** One assistant, as the SDK's handlers of both families of methods ask it. */
+/** Returns a handler for one assistant, which the SDK's handlers for both families of methods call. */
 export function newRequestHandler(
   call: AgentCall,
   assistant: Assistant,
@@ -71,7 +71,7 @@ export function newRequestHandler(
   };
 }
 
-/** The methods that lead here are refused before. */
+/** The methods that lead here are refused before they reach the handler. */
 function notServed(): never {
   throw new Error("The method is not served");
 }

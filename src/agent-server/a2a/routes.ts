@@ -11,7 +11,7 @@ import { findAssistant, resolveAssistant } from "../assistants/resolve-assistant
 import { toCardJson } from "./agent-card.ts";
 import { isStreamed, serveRequest } from "./serve-request.ts";
 
-/** The Agent2Agent protocol: each assistant is an agent, a thread a context, a run a task. */
+/** Routes of the Agent2Agent protocol: each assistant is an agent, a thread is a context, a run is a task. */
 export const a2aRoutes = createRouter();
 
 const params = z.object({ assistant_id: z.string() });
@@ -35,14 +35,14 @@ a2aRoutes.openapi(
     },
     responses: {
       200: {
-        description: "The JSON-RPC response, or server-sent events of such",
+        description: "A JSON-RPC response, or a stream of them as server-sent events",
         content: {
           "application/json": { schema: z.unknown() },
           "text/event-stream": { schema: z.string() },
         },
       },
       400: {
-        description: "A JSON-RPC error, or what is wrong with the request that carries it",
+        description: "A JSON-RPC error, or an error about the HTTP request",
         content: { "application/json": { schema: z.unknown() } },
       },
     },
@@ -97,7 +97,7 @@ async function showCard(c: AppContext, idOrGraph: string): Promise<Response> {
   return c.json(toCardJson(assistant, urlOf(c, assistant.assistant_id)));
 }
 
-/** Where an assistant is asked, by the address that this request came to. */
+/** Returns the address of an assistant's endpoint, derived from the address of this request. */
 function urlOf(c: AppContext, assistantId: string): string {
   const { origin, pathname } = new URL(c.req.url);
   const { path } = c.var.arrival;

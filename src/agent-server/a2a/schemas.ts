@@ -6,18 +6,18 @@ const MAX_PARTS = 100;
 
 export const MAX_HISTORY = 10;
 
-/** So many of a context's newest runs are looked at for its tasks. */
+/** Number of a context's newest runs that are searched for its tasks. */
 export const MAX_TASKS = 100;
 
-/** So many contexts are looked at together for the tasks of all. */
+/** Number of contexts that are read together when tasks of all contexts are listed. */
 export const MAX_CONTEXTS = 50;
 
-/** Where a page of tasks begins: behind this thread, by when it changed and its id, and behind so many tasks. */
+/** The start of a page of tasks: after the thread with this time of change and id, and after `offset` tasks. */
 type PagePlace = { after: { order: number; key: string } | null; offset: number };
 
 const PAGE_TOKEN = /^(?:(\d{1,16})\.([\da-f-]{36})\.)?(\d{0,4})$/;
 
-/** Only of a token that the schema has let through. */
+/** Parses a page token. It must have passed the schema's validation. */
 export function pagePlace(pageToken: string): PagePlace {
   const [, order, key, offset] = PAGE_TOKEN.exec(pageToken) ?? [];
   const after = order === undefined || key === undefined ? null : { order: Number(order), key };
@@ -30,7 +30,7 @@ export function toPageToken({ after, offset }: PagePlace): string {
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** The SDK takes what is absent for absent, and null for a value. */
+/** The SDK treats null as a value, so null is turned into an absent member. */
 function absentOr<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
@@ -43,12 +43,15 @@ const file = z
     mimeType: absentOr(z.string()),
   })
   .refine(({ bytes, uri }) => bytes !== undefined || uri !== undefined, {
-    message: "A file has bytes or a uri",
+    message: "A file needs either bytes or a uri",
   })
-  // The SDK takes a member that is there for given, whatever its value.
+  // The SDK takes any member that is present as given, whatever its value, so empty members are left out.
   .transform((given) => Object.fromEntries(Object.entries(given).filter(([, value]) => value)));
 
-/** Of either family: the older one has a `kind`, the newer one says it by the member that is there. */
+/**
+ * A part in either family of methods. The older one names the kind in `kind`; in the newer one the member that is
+ * present determines it.
+ */
 const part = z
   .object({
     kind: absentOr(z.enum(["text", "data", "file"])),
@@ -62,7 +65,7 @@ const part = z
     metadata: absentOr(jsonObject),
   })
   .refine(({ kind, ...members }) => kind === undefined || members[kind] !== undefined, {
-    message: "The part has no member that is as its kind says",
+    message: "The part does not have the member that its kind names",
   });
 
 const message = z.object({
@@ -109,13 +112,13 @@ const listParams = z.object({
   contextId: absentOr(z.string()),
   status: absentOr(z.enum(STATES)),
   pageSize: absentOr(z.int().min(1).max(MAX_TASKS)),
-  pageToken: absentOr(z.string().regex(PAGE_TOKEN, "pageToken is of no page")),
+  pageToken: absentOr(z.string().regex(PAGE_TOKEN, "pageToken is not valid")),
   historyLength,
   statusTimestampAfter: absentOr(z.iso.datetime({ offset: true })),
   includeArtifacts: absentOr(z.boolean()),
 });
 
-/** What is served of both families of methods, and what each takes. */
+/** The supported methods of both families, and the parameters of each. */
 export const METHODS: ReadonlyMap<string, { params: z.ZodType; streams: boolean }> = new Map(
   Object.entries({
     SendMessage: { params: sendParams, streams: false },

@@ -13,14 +13,14 @@ import { needsInput, type ShownRun } from "./task-json.ts";
 import { type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
-/** A message, and the command that may come with it in place of what it says. */
+/** A message, and the command that may replace its content. */
 export type SentMessage = SendMessageRequest & { command: CommandSpec | null };
 
 export type BegunTask = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8Array> | null };
 
 /**
- * Starts the run of a message: that of a new task, or one that answers what an earlier one asks. It goes on when its
- * client leaves, because a task is there to be asked for later.
+ * Starts the run for a message: the first run of a new task, or a run that answers an interrupted task. The run
+ * continues when its client disconnects, because the task can be read later.
  */
 export async function beginRun(
   call: AgentCall,
@@ -39,7 +39,7 @@ export async function beginRun(
     metadata: task === null ? {} : { [TASK_MEMBER]: task.runId },
     stream_mode: ["messages-tuple"] satisfies StreamMode[],
     on_disconnect: "continue" as const,
-    // Of two answers to one question, one is too late.
+    // If two messages answer the same interrupt, the second one is rejected.
     ...(task === null ? {} : { multitask_strategy: "reject" as const }),
   };
   const threadId = task?.threadId ?? threadOf(message);
@@ -48,7 +48,10 @@ export async function beginRun(
   return { ids: task ?? { threadId, runId: run.run_id }, run, stream };
 }
 
-/** The task that a message is about, which has to wait for one; null for a message that makes a task. */
+/**
+ * Returns the task that a message is sent to, which must be waiting for input; null if the message starts a new
+ * task.
+ */
 async function taskOf(
   call: AgentCall,
   assistant: Assistant,
@@ -73,6 +76,6 @@ function threadOf({ contextId }: Message): string {
 async function inputOf(call: AgentCall, assistant: Assistant, message: Message): Promise<unknown> {
   if (!isSaid(message)) return toInput(message, false);
   const { input } = await knownSchemas(call, assistant);
-  // Of a graph that tells no schema nothing is known, and it says itself what it does not take.
+  // A graph without a schema may take messages; if it does not, its own code reports the error.
   return toInput(message, input === null || "messages" in propertiesOf(input));
 }

@@ -7,7 +7,10 @@ import { newRequestHandler } from "./request-handler.ts";
 import { METHODS, requestSchema } from "./schemas.ts";
 import { TaskRefusal, type TaskRefusalReason } from "./task-refusal.ts";
 
-/** Evaluated when they are first asked for: most isolates never are, and a Worker's start is paid by every request. */
+/**
+ * Loads the SDK when it is first needed: most isolates never need it, and a Worker's start time delays every
+ * request.
+ */
 async function loadSdk() {
   const [current, older, errors] = await Promise.all([
     import("@a2a-js/sdk/server"),
@@ -23,7 +26,7 @@ type RpcId = string | number | null;
 
 export type RpcAnswer =
   | { kind: "invalid" | "one"; body: object }
-  /** The first event is there already: what is refused is refused before it. */
+  /** The first event is read before the answer starts, so that a refusal can still be answered as one. */
   | { kind: "stream"; first: object; rest: AsyncGenerator<object, void, undefined> };
 
 const INVALID_REQUEST = -32600;
@@ -31,15 +34,15 @@ const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 
-/** Whether a method answers with a stream of events. */
+/** Whether the request's method answers with a stream of events. */
 export function isStreamed(body: unknown): boolean {
   const request = requestSchema.safeParse(body);
   return request.success && METHODS.get(request.data.method)?.streams === true;
 }
 
 /**
- * Answers one request, in the words of the family that its method is of. What a service refuses, and the protocol
- * has no error for, is thrown, so that it is answered like any other request's refusal.
+ * Answers one request in the format of the family that its method belongs to. A refusal for which the protocol has
+ * no error is thrown, so that it is answered like a refused request to any other route.
  */
 export async function serveRequest(
   call: AgentCall,
@@ -97,7 +100,7 @@ export async function serveRequest(
   }
 }
 
-/** What fails when the answer has begun is told as its last event. */
+/** Yields an error response as the last event if the stream fails after it has started. */
 async function* untilFailure(
   events: AsyncGenerator<object, void, undefined>,
   id: RpcId,
@@ -110,7 +113,10 @@ async function* untilFailure(
   }
 }
 
-/** The older family waits for no run whose configuration does not say it, which hardly anybody means. */
+/**
+ * Makes `blocking` default to true for the older family. Its SDK default is not to wait for the run, which hardly
+ * any client wants.
+ */
 function waiting(params: Record<string, unknown>): Record<string, unknown> {
   const { configuration } = params;
   if (!isObject(configuration)) return params;

@@ -20,7 +20,7 @@ import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
 type Said = { artifactId: string; text: string };
 
-/** A task as it goes on: the task, what the agent says as it says it, and how it ended. */
+/** Yields the progress of a task: the task, the agent's text as it is produced, and the final status. */
 export async function* streamTask(
   call: AgentCall,
   assistant: Assistant,
@@ -46,7 +46,7 @@ export async function* streamTask(
   yield { payload: { $case: "statusUpdate", value: { ...about, status: toStatus(state) } } };
 }
 
-/** A task that is at work, from its beginning on, or one that waits for an answer, which is all there is to tell. */
+/** Yields the events of a running task from its beginning, or only the task and its status if it waits for input. */
 export async function* subscribeToTask(
   call: AgentCall,
   assistant: Assistant,
@@ -71,13 +71,13 @@ export async function* subscribeToTask(
   yield { payload: { $case: "statusUpdate", value: { ...about, status: toStatus(state) } } };
 }
 
-/** Whether the client has the whole of an artifact, from the pieces that it was sent. */
+/** Whether the pieces already sent to the client make up the whole artifact. */
 function isSaid({ artifactId, parts }: Artifact, last: Said) {
   const [content, ...others] = parts.map((part) => part.content);
   return last.artifactId === artifactId && content?.value === last.text && others.length === 0;
 }
 
-/** The model's words in a run's events, piece by piece. */
+/** Yields the pieces of the model's text from a run's events. */
 async function* saidIn(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<Said, void> {
   if (stream === null) return;
   const events = stream

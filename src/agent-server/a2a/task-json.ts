@@ -24,10 +24,13 @@ const STATE_OF: Record<Run["status"], TaskState> = {
 
 export type ShownRun = Pick<Run, "run_id" | "assistant_id" | "status" | "updated_at" | "metadata">;
 
-/** Of a list: also whether the run has stopped at an interrupt, so that its values need not be read for that. */
+/**
+ * A run in a list. It also has the flag that it stopped at an interrupt, so that its values need not be read for
+ * that.
+ */
 export type ListedRun = ShownRun & { stopped: boolean };
 
-/** The state that the run's task is told with. */
+/** Returns the state that the run's task has in a list. */
 export function listedState({ status, stopped }: ListedRun): TaskState {
   return stopped ? TaskState.TASK_STATE_INPUT_REQUIRED : STATE_OF[status];
 }
@@ -74,7 +77,7 @@ export function toStatus(state: EndedTask): TaskStatus {
   return { state: stateOf(state), message, timestamp: run.updated_at };
 }
 
-/** What the agent has said last; of a graph without messages, its values. */
+/** Returns the agent's last message or, if the graph has no messages, its values. */
 function toArtifact({ run, values }: EndedTask): Artifact | null {
   if (!isObject(values)) return null;
   if (!Array.isArray(values["messages"])) return newArtifact(run.run_id, dataPart(values));
@@ -91,7 +94,7 @@ function artifactIdOf(message: JsonObject, run: ShownRun): string {
   return typeof message["id"] === "string" ? message["id"] : run.run_id;
 }
 
-/** Whether a message of LangChain, or a chunk of one, is the model's. */
+/** Whether a LangChain message, or a chunk of one, comes from the model. */
 export function isAgents({ type }: JsonObject): boolean {
   return type === "ai" || type === "AIMessageChunk";
 }
@@ -108,7 +111,7 @@ export function textOfMessage({ content }: JsonObject): string {
   return texts.join("");
 }
 
-/** What a message says: its text, and its files. */
+/** Returns the parts of a message: its text and its files. */
 function partsOf(message: JsonObject): Part[] {
   const text = textOfMessage(message);
   return [...(text === "" ? [] : [textPart(text)]), ...filesOf(message)];
@@ -144,7 +147,7 @@ function newMessage(ids: TaskIds, messageId: string, role: Role, parts: Part[]):
   return { messageId, contextId: ids.threadId, taskId: toTaskId(ids), role, parts, ...none };
 }
 
-/** What a stopped run asks, one part for each interrupt. */
+/** Returns the questions of an interrupted run, one part for each interrupt. */
 function interruptsOf(values: unknown): Part[] {
   const interrupts = isObject(values) ? values["__interrupt__"] : undefined;
   if (!Array.isArray(interrupts)) return [];

@@ -5,7 +5,7 @@ export type TaskRefusalReason =
   | "unsupported_content"
   | "invalid_params";
 
-/** What the protocol has an error of its own for. Everything else that is refused is answered as by any route. */
+/** A refusal for which the A2A protocol has its own error. Other refusals are answered as on any other route. */
 export class TaskRefusal extends Error {
   override readonly name = "TaskRefusal";
   readonly reason: TaskRefusalReason;

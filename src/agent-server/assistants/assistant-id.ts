@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from "uuid";
 import { isUuid } from "../../lib/uuid.ts";
 
-/** One digit off RFC 4122's namespaces: this is the one that the ecosystem's servers use. */
+/** Differs in one digit from the namespaces of RFC 4122, but it is the one that the ecosystem's servers use. */
 const GRAPH_NAMESPACE = "6ba7b821-9dad-11d1-80b4-00c04fd430c8";
 
 /** The id of a graph's default assistant. */
@@ -9,7 +9,7 @@ export function defaultAssistantId(graphId: string): string {
   return uuidv5(graphId, GRAPH_NAMESPACE);
 }
 
-/** The id that a client means: the name of a graph stands for the graph's default assistant. */
+/** Returns the id of the assistant that a client names: the name of a graph stands for its default assistant. */
 export function toAssistantId(idOrGraph: string): string {
   return isUuid(idOrGraph) ? idOrGraph.toLowerCase() : defaultAssistantId(idOrGraph);
 }

@@ -41,7 +41,7 @@ import { type Assistant, toAssistantJson, toAssistantVersionJson } from "./assis
 import { threadDatabases } from "../threads/index/thread-databases.ts";
 import { removeFromIndex } from "../threads/index/thread-index.ts";
 
-/** How often a change is tried again because another one came between its read and its write. */
+/** Maximum attempts at an update when another update happens between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;
 
 const THREADS_AT_ONCE = 50;
@@ -63,7 +63,7 @@ export async function createAssistant(
     assistant_id: id,
     metadata: body.metadata ?? {},
   });
-  // Otherwise a user could create a graph's default assistant, which everybody gets who names the graph.
+  // Otherwise a user could create a graph's default assistant, which every caller gets who names the graph.
   if (call.principal !== null) await restoreDefaultAssistant(call, id);
   const row: AssistantRow = {
     workspace_id: scope.workspaceId,
@@ -160,12 +160,12 @@ export async function setLatestVersion(
   if (row !== null) return toAssistantJson(await ofRevision(call, row));
   const current = await findAssistantRow(call, idOrGraph, access);
   if (current === null) throw assistantNotFound();
-  // A default assistant that has just been made is at its version 1.
+  // A default assistant that has just been created has version 1.
   if (current.version === version) return toAssistantJson(current);
   throw new ApiError("not_found", "Assistant version not found");
 }
 
-/** With `threads`, also deletes the threads that ran it. Its other runs stay where they are. */
+/** Deletes an assistant. With `threads`, also deletes the threads that ran it. Its runs on other threads are kept. */
 export async function removeAssistant(
   call: AgentCall,
   idOrGraph: string,
@@ -175,7 +175,7 @@ export async function removeAssistant(
   const { DB } = call.env;
   const id = toAssistantId(idOrGraph);
   const { filter } = await authorize(call, "assistants:delete", { assistant_id: id });
-  // Leave is asked for all threads at once, and before anything is deleted.
+  // Access is checked once for all threads, before anything is deleted.
   const threads = options.threads
     ? await authorize(call, "threads:delete", { metadata: { assistant_id: id } })
     : null;
@@ -274,9 +274,9 @@ async function removeThreadsOf(
     for await (const ids of steps) {
       await mapLimited(ids, THREADS_AT_ONCE, async (id) => {
         if (await threadWith(call, id, access).remove()) return;
-        // It may be somebody else's by now.
+        // With a filter, the thread may exist but no longer match it, so its row is kept.
         if (access.filter !== null) return;
-        // The thread is gone and only its row was left.
+        // The thread no longer exists, and only its row is left.
         await removeFromIndex(env, scope, [id]);
       });
     }

@@ -9,20 +9,20 @@ import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { defaultAssistantId } from "./assistant-id.ts";
 
-/** In the place of a revision, for the graphs that the Worker was built with. */
+/** Replaces the revision for the graphs that the Worker was built with. */
 const BUILT_IN = "";
 
-/** Says in the metadata of a default assistant that the server has made it. */
+/** Value in a default assistant's metadata that marks it as created by the server. */
 const MADE_BY = "system";
 
 const MAX_SCOPES = 10_000;
 
-/** By scope, the revision whose graphs are known to have their default assistants. */
+/** Revisions whose graphs are known to have their default assistants, keyed by scope. */
 const ensured = isolateCache<string, string>({ maxEntries: MAX_SCOPES });
 
 /**
- * Every graph of the project has a default assistant in every scope, made when it is first looked
- * for. One that was deleted comes back as it was made.
+ * Makes sure that every graph of the project has a default assistant in the request's scope. A default assistant
+ * that was deleted is created again in its original form.
  */
 export async function ensureDefaultAssistants(call: AgentCall): Promise<void> {
   const { scope } = call;
@@ -33,7 +33,7 @@ export async function ensureDefaultAssistants(call: AgentCall): Promise<void> {
   ensured.set(name, revision);
 }
 
-/** Makes the default assistant with this id, and tells whether a graph has one of this id. */
+/** Creates the default assistant with this id. Returns false if no graph has a default assistant with this id. */
 export async function restoreDefaultAssistant(call: AgentCall, id: string): Promise<boolean> {
   const known = await projectGraphs(call);
   const graph = known.find(({ graph_id }) => defaultAssistantId(graph_id) === id);
@@ -42,7 +42,7 @@ export async function restoreDefaultAssistant(call: AgentCall, id: string): Prom
   return true;
 }
 
-/** Has to be called when an assistant was deleted, because it may have been a default one. */
+/** Must be called after an assistant is deleted, because it may have been a default one. */
 export function forgetEnsured(scope: Scope): void {
   ensured.delete(scopeObjectName(scope));
 }
@@ -55,8 +55,8 @@ export async function assertGraphExists(call: AgentCall, graphId: string): Promi
 }
 
 /**
- * The assistant as the request's revision has it: a default assistant that nobody has changed has the config and the
- * context of LANGGRAPH_CONFIG, which are stored nowhere, so that it follows from revision to revision.
+ * Returns the assistant as the request's revision defines it. A default assistant that has never been changed has
+ * the config and the context of LANGGRAPH_CONFIG. They are not stored, so they change with each revision.
  */
 export async function ofRevision(call: AgentCall, row: AssistantRow): Promise<AssistantRow> {
   const defaults = await defaultsOf(call, row);
@@ -65,7 +65,10 @@ export async function ofRevision(call: AgentCall, row: AssistantRow): Promise<As
   return { ...row, config: JSON.stringify(config), context: JSON.stringify(context) };
 }
 
-/** What a change of a default assistant begins with, which nobody has changed before; undefined for any other. */
+/**
+ * Returns the config and context that the first change of a default assistant starts from; undefined for an
+ * assistant that is not a default one, or has been changed already.
+ */
 export async function defaultsOf(
   call: AgentCall,
   { assistant_id, graph_id, version, metadata }: AssistantRow,

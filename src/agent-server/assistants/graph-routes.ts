@@ -12,13 +12,13 @@ import { findAssistant } from "./resolve-assistant.ts";
 import { graphDrawingSchema, graphSchemasSchema } from "./schemas.ts";
 import type { Assistant } from "./assistant-json.ts";
 
-/** What an assistant's graph looks like: its nodes, its schemas, its subgraphs. */
+/** Routes that describe an assistant's graph: its nodes, schemas and subgraphs. */
 export const assistantGraphRoutes = createRouter();
 
 const params = z.object({ assistant_id: z.string() });
 const subgraphParams = params.extend({ namespace: z.string() });
 
-/** A depth, or whether to open subgraphs at all. */
+/** A depth, or a boolean that says whether to expand subgraphs at all. */
 const xrayParam = z
   .union([
     booleanParam(),
@@ -127,7 +127,7 @@ async function subgraphsOf(
   return Object.fromEntries(
     Object.entries(valueOf(described, assistant)).map(([namespace, schemas]) => {
       const { input, output, state, config } = schemas;
-      // The API's description names them `input_schema`, clients of the JS server read `input`.
+      // The API's description calls them `input_schema` etc., but clients of the JS server read `input` etc.
       const names = { input, output, state, config };
       return [namespace, { ...toWireSchemas(assistant.graph_id, schemas), ...names }];
     }),

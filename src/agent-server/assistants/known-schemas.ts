@@ -7,8 +7,9 @@ import type { Assistant } from "./assistant-json.ts";
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * What is known of an assistant's input and context; null for what is not a schema of an object, or cannot be told:
- * the code of a project may fail at that, and others have to be listed all the same.
+ * Returns the schemas of an assistant's input and context. A schema that does not describe an object, or that
+ * cannot be read, is null: the project's code may fail at that, and must not prevent other assistants from being
+ * listed.
  */
 export async function knownSchemas(
   call: AgentCall,
@@ -36,12 +37,12 @@ function objectSchema(schema: unknown): JsonSchema | null {
   return type === "object" ? { ...schema, type } : null;
 }
 
-/** The members that a schema of an object names. */
+/** Returns the properties that an object schema names. */
 export function propertiesOf(schema: JsonSchema | null): Record<string, unknown> {
   return objectOrEmpty(schema?.["properties"]);
 }
 
-/** The assistant's graph, as a graph host is asked for it. */
+/** Returns the reference to the assistant's graph that a graph host takes. */
 export function toGraphRef({ graph_id, config }: Pick<Assistant, "graph_id" | "config">): GraphRef {
   const { configurable, metadata } = config;
   return {

@@ -8,7 +8,10 @@ import { ofRevision, restoreDefaultAssistant } from "./default-assistants.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { type Assistant, toAssistantJson } from "./assistant-json.ts";
 
-/** Reads an assistant by its id or its graph's name. Null when there is none, or the caller may not see it. */
+/**
+ * Reads an assistant by its id or its graph's name. Returns null if it does not exist, or the caller may not see
+ * it.
+ */
 export async function findAssistant(call: AgentCall, idOrGraph: string): Promise<Assistant | null> {
   const access = await authorize(call, "assistants:read", {
     assistant_id: toAssistantId(idOrGraph),
@@ -17,7 +20,7 @@ export async function findAssistant(call: AgentCall, idOrGraph: string): Promise
   return row === null ? null : toAssistantJson(row);
 }
 
-/** Takes one read of the database, unless a default assistant has to be made first. */
+/** Reads an assistant's row with one database read, unless a default assistant has to be created first. */
 export async function findAssistantRow(
   call: AgentCall,
   idOrGraph: string,
@@ -44,9 +47,9 @@ async function readRow(
 }
 
 /**
- * The assistant that a run names. A graph's default assistant is the project's own: who may create a
- * run may run it, whatever handlers say of assistants. `known` was read by the same request, and spares a read when it is
- * that assistant.
+ * Returns the assistant that a run names. A graph's default assistant belongs to the project: whoever may create a
+ * run may run it, whatever the handlers allow for assistants. `known` was read earlier in the same request, and
+ * saves a read if it is the assistant in question.
  */
 export async function resolveAssistant(
   call: AgentCall,

@@ -30,7 +30,7 @@ import {
 
 export const assistantRoutes = createRouter();
 
-/** An assistant's id, or the name of a graph for the graph's default assistant. */
+/** The id of an assistant, or the name of a graph for its default assistant. */
 const params = z.object({ assistant_id: z.string() });
 
 const oneAssistant = {
@@ -169,7 +169,7 @@ assistantRoutes.openapi(
     summary: "Make a version the current one",
     request: {
       params,
-      // The API's description has it in the query, the SDKs send it in the body.
+      // The API's description has `version` in the query, but the SDKs send it in the body.
       query: z.strictObject({ version: integerParam({ min: 1 }).optional() }),
       body: jsonBodyOf(versionChangeSchema),
     },

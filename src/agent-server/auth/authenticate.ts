@@ -28,15 +28,17 @@ const STUDIO_PRINCIPAL: Principal = {
   permissions: [],
 };
 
-/** A key of the workspace, where a project with its own authentication lets those in. */
+/**
+ * Whether the caller uses a key of the workspace, and the project with its own authentication admits such callers.
+ */
 export function isStudio(principal: Principal): boolean {
-  // By identity: a project's own user may have any members, these too.
+  // Compared by identity, because a project's own user may have the same members.
   return principal === STUDIO_PRINCIPAL;
 }
 
 /**
- * Sets who asks, and about whose threads and assistants: by the project's own authentication where it
- * has one, else by the platform's keys. `requestedProject` has to come before it.
+ * Sets the principal and the scope of a request: by the project's own authentication if it has one, else by the
+ * platform's keys. `requestedProject` must run before it.
  */
 export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { deployment, description } = projectOf(c);
@@ -59,7 +61,10 @@ export const agentAuthentication: MiddlewareHandler<AppEnv> = async (c, next) =>
 async function principalOf(c: AppContext, info: AuthInfo): Promise<Principal> {
   if (info.studio && c.req.header("x-auth-scheme") === "langsmith") {
     if ((await workspaceOfKey(c)) !== c.var.scope.workspaceId) {
-      throw new ApiError("forbidden", "The API key is of another workspace than this deployment");
+      throw new ApiError(
+        "forbidden",
+        "The API key belongs to another workspace than this deployment",
+      );
     }
     return STUDIO_PRINCIPAL;
   }

@@ -6,19 +6,19 @@ import { projectRefusal, toAuthorization } from "./host-answers.ts";
 import { InvalidFilterError, parseAuthFilter } from "./parse-filter.ts";
 import { describedProject } from "../described-project.ts";
 
-/** The actions of the agent server's routes, as a project's handlers are told of them. */
+/** The actions of the agent server's routes, as they are named to a project's handlers. */
 export type AuthEvent =
   | `${"assistants" | "crons"}:${"create" | "read" | "update" | "delete" | "search"}`
   | `threads:${"create" | "read" | "update" | "delete" | "search" | "create_run"}`
   | `store:${"put" | "get" | "delete" | "search" | "list_namespaces"}`;
 
 /**
- * Leave to do one thing. Threads and assistants are only reached with one, so that a route cannot
- * forget to ask; to who has it, what does not match `filter` does not exist.
+ * Permission to do one thing. Threads and assistants can only be accessed with one, so that a route cannot omit
+ * the check. For its holder, anything that does not match `filter` does not exist.
  */
 export type Access = {
   readonly filter: MetadataFilter | null;
-  /** What is to be stored: the request's, with what the handler wrote into it. */
+  /** The metadata to store: that of the request, including the changes that the handler made. */
   readonly metadata: Record<string, unknown> | undefined;
 };
 
@@ -27,8 +27,8 @@ type EventValue = Record<string, unknown> & {
 };
 
 /**
- * Asks the project whether the request may do `event` to what `value` says. Costs nothing where no
- * handler is registered for it. Throws what the project answers when it refuses.
+ * Asks the project whether the request may do `event` to `value`. Makes no call if no handler is registered for
+ * the event. Throws the project's answer if it refuses.
  */
 export async function authorize(
   call: AgentCall,
@@ -40,7 +40,10 @@ export async function authorize(
   return { filter: decided.filter, metadata: metadataOf(decided.metadata, event) };
 }
 
-/** What the handler of an event allows, and what it left of the event's value; null where there is no handler. */
+/**
+ * Returns what the handler of an event allows, and the event's value as changed by it; null if there is no
+ * handler.
+ */
 export async function askAuthHandler(
   call: AgentCall,
   event: AuthEvent,

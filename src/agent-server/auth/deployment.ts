@@ -6,17 +6,17 @@ import type { RevisionRef } from "../../lib/revision-ref.ts";
 import type { AssistantRow } from "../../db/assistants-repo.ts";
 import { foreseenAssistant } from "./foreseen-assistant.ts";
 
-/** A deployment that a request is for, and the workspace of the request's key if there is a valid one. */
+/** A deployment that a request is for, and the workspace of the request's key if that is valid. */
 export type RequestedDeployment = {
   revision: RevisionRef;
   keyWorkspace: PromiseSettledResult<string>;
-  /** That which the request probably names. */
+  /** The assistant that the request probably names, read in advance. */
   foreseen: AssistantRow | null;
 };
 
 /**
- * The deployment that the request's URL names, null when it names none. A caller without
- * a key of its workspace cannot tell a deployment that does not serve from one that does not exist.
+ * Returns the deployment that the request's URL names; null if it names none. A caller without a key of the
+ * deployment's workspace gets the same error for a deployment that is not serving as for one that does not exist.
  */
 export async function requestedDeployment(c: AppContext): Promise<RequestedDeployment | null> {
   const { deployment: address } = c.var.arrival;
@@ -36,7 +36,10 @@ export async function requestedDeployment(c: AppContext): Promise<RequestedDeplo
   throw new ApiError("unavailable", "The deployment has no revision that is deployed yet");
 }
 
-/** Requires a key of the deployment's workspace: 401 without a valid one, 404 with one of another workspace. */
+/**
+ * Requires a key of the deployment's workspace: throws a 401 without a valid key, a 404 for a key of another
+ * workspace.
+ */
 export function requireKeyOf({ revision, keyWorkspace }: RequestedDeployment): void {
   if (valueOf(keyWorkspace) !== revision.workspaceId) throw deploymentNotFound();
 }
@@ -50,12 +53,13 @@ function deploymentNotFound(): ApiError {
   return new ApiError("not_found", "Deployment not found");
 }
 
-/** Paths that start a run, of whatever deployment and on whatever thread. */
+/** Paths that start a run, in any deployment and on any thread. */
 const STARTS_RUN = /\/(?:runs(?:\/(?:stream|wait|batch))?|commands)$/;
 
 /**
- * How current the knowledge of a request's key has to be. What starts a run goes by what the isolate has known for five
- * seconds at most, so that a key that is in use costs no look-up before the first event of a run.
+ * Returns how current the cached state of a request's key must be. A request that starts a run accepts what the
+ * isolate read within the last five seconds, so that a key in use needs no look-up before the first event of a
+ * run.
  */
 export function keyAsOf({ method, path }: { method: string; path: string }): KeyAsOf {
   return method === "POST" && STARTS_RUN.test(path) ? "recent" : "current";

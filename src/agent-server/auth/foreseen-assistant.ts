@@ -4,13 +4,14 @@ const MAX_DEPLOYMENTS = 1000;
 
 const MAKES_RUN = /\/runs(?:\/(?:stream|wait))?$/;
 
-/** By what names a deployment in URLs: the assistant that the run named which was made there last. */
+/** The assistant that the latest run in a deployment named, keyed by the deployment's address in URLs. */
 const lastNamed = isolateCache<string, string>({ maxEntries: MAX_DEPLOYMENTS });
 
 /**
- * The id of the assistant that a request to a deployment probably names, so that it is read together with the deployment.
- * Which one it names is in the body, which is read when the project is known, because a project's own app may take it.
- * Null for a request that makes no run, and for the first one that does.
+ * Returns the id of the assistant that a request to a deployment probably names, so that it can be read together
+ * with the deployment. The body tells the actual assistant, but is read only once the project is known, because a
+ * project's own app may handle the request. Returns null if the request creates no run, or no run was seen in the
+ * deployment yet.
  */
 export function foreseenAssistant(
   deployment: string,
@@ -20,7 +21,7 @@ export function foreseenAssistant(
   return lastNamed.get(deployment) ?? null;
 }
 
-/** To be called when a request makes a run; `deployment` is null where the URL names none. */
+/** Must be called when a request creates a run; `deployment` is null if the URL does not name one. */
 export function foreseeAssistant(deployment: string | null, assistantId: string): void {
   if (deployment !== null) lastNamed.set(deployment, assistantId);
 }

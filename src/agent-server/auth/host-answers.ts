@@ -9,7 +9,7 @@ import type {
 import type { Principal } from "../../lib/principal.ts";
 import { ProjectRefusal } from "../../lib/api-error.ts";
 
-/** How long a principal's JSON may be: it is remembered here, and stored with each of the user's runs. */
+/** Maximum characters of a principal's JSON: it is cached in memory, and stored with each of the user's runs. */
 const MAX_PRINCIPAL_CHARS = 256 * 1024;
 
 const refusal = z.object({
@@ -37,7 +37,7 @@ const authentication = z.discriminatedUnion("ok", [
 const authorization = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(true),
-    // As it came, for `parseFilter` to read: a schema of records would leave out what it cannot keep.
+    // Passed on unchanged for `parseFilter` to read: a record schema would drop what it cannot represent.
     filter: z.custom<Record<string, unknown>>(isObject).nullable(),
     metadata: z.unknown(),
     item: z.unknown().optional(),
@@ -46,8 +46,9 @@ const authorization = z.discriminatedUnion("ok", [
 ]);
 
 /**
- * Reads a graph host's answer to the question who is asking, as plain data. A deployment's host runs the deployment's own
- * code, so an answer that is malformed or too large throws, and nobody is authenticated by it.
+ * Parses a graph host's answer to an authentication request into plain data. The host of a deployment runs the
+ * deployment's own code, so this throws for an answer that is malformed or too large, and authenticates nobody by
+ * it.
  */
 export function toAuthentication(answer: unknown): AuthenticationResult {
   const result = authentication.parse(answer);
@@ -59,18 +60,18 @@ export function toAuthentication(answer: unknown): AuthenticationResult {
   return { ok: true, principal: JSON.parse(text) as Principal };
 }
 
-/** Reads a graph host's answer to the question what somebody may do. A malformed one throws, and allows nothing. */
+/** Parses a graph host's answer to an authorization request. Throws for a malformed answer, which allows nothing. */
 export function toAuthorization(answer: unknown): AuthorizationResult {
   return authorization.parse(answer);
 }
 
-/** Headers that tell a client how to ask again. */
+/** Headers that tell a client how to repeat its request. */
 const ALLOWED = new Set(["www-authenticate", "retry-after", "content-language"]);
 
-/** A project may invent headers of its own: every name of this form that is not reserved. */
+/** Names that a project may use for its own headers, unless they are reserved. */
 const OWN = /^x-[\w-]{1,100}$/;
 
-/** Browsers and proxies act on these, or the platform answers with them itself. */
+/** Headers that browsers and proxies act on, or that the platform sets itself. */
 const RESERVED = new RegExp(
   "^x-(?:accel|sendfile|lighttpd|reproxy|forwarded|original|rewrite|http-method|real-ip|frame|xss|content|dns|" +
     "permitted|download|ua|robots|csp|webkit|pingback|request-id|ratelimit|pagination|ignored)",
@@ -79,15 +80,15 @@ const RESERVED = new RegExp(
 const MAX_HEADERS = 20;
 const MAX_VALUE_CHARS = 2000;
 
-/** The error to throw where a project's own code refuses a request. */
+/** Returns the error to throw when a project's own code refuses a request. */
 export function projectRefusal({ status, detail, headers }: AuthRefusal): ProjectRefusal {
   return new ProjectRefusal(status, detail, allowedHeaders(headers));
 }
 
 /**
- * Those headers of a project's refusal that reach the client, by names in lower case. A page or a proxy
- * that others share obeys the rest (cookies, redirects, CORS, what a browser is to forget), so it is left
- * out, and so is a value that no header can have.
+ * Returns the headers of a project's refusal that are passed to the client, with names in lower case. The other
+ * headers (cookies, redirects, CORS, clearing of browser data) affect pages and proxies that others share, so they
+ * are dropped, as are values that are not valid in a header.
  */
 export function allowedHeaders(headers: readonly HeaderLine[]): HeaderLine[] {
   return headers

@@ -1,19 +1,21 @@
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 
-/** How many conditions a filter may have, and how deep its `$or` and `$and` may nest: D1 limits its expressions. */
+/** Maximum number of conditions, and maximum nesting of `$or` and `$and`: D1 limits the size of expressions. */
 const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 4;
 
-/** A handler returned something that is not a filter. It meant to restrict access, so it must not allow everything. */
+/**
+ * A handler returned something that is not a filter. It meant to restrict access, so it must not allow everything.
+ */
 export class InvalidFilterError extends Error {
   override readonly name = "InvalidFilterError";
 }
 
 /**
- * The filter that a handler returned: keys of metadata with a value, `{"$eq": value}` or
- * `{"$contains": value or values}`, `$or` and `$and` with lists of filters; all that is in an object
- * has to hold, so an empty one allows everything. Throws an `InvalidFilterError` for anything else, also
- * where it would come to nothing: maps, sets, gaps in lists, a key that metadata cannot have.
+ * Parses the filter that a handler returned: metadata keys with a value, `{"$eq": value}` or `{"$contains": value
+ * or values}`, and `$or` and `$and` with lists of filters. All conditions of an object must hold, so an empty
+ * object allows everything. Throws an `InvalidFilterError` for anything else, including values that would
+ * otherwise be ignored: maps, sets, gaps in lists, a key that metadata cannot have.
  */
 export function parseAuthFilter(filter: Record<string, unknown>): MetadataFilter {
   const counter = { conditions: 0 };
@@ -38,8 +40,8 @@ function parseObject(filter: unknown, at: string, depth: number, counter: Counte
       );
       return key === "$or" ? { op: "any", of: parts } : { op: "all", of: parts };
     }
-    if (key.startsWith("$")) throw new InvalidFilterError(`${here} is no operator`);
-    if (key === "__proto__") throw new InvalidFilterError(`${here} is no key of metadata`);
+    if (key.startsWith("$")) throw new InvalidFilterError(`${here} is not an operator`);
+    if (key === "__proto__") throw new InvalidFilterError(`${here} cannot be a metadata key`);
     return { op: "all", of: parseKey(key, value, here, counter) };
   });
   return { op: "all", of };
@@ -52,14 +54,17 @@ function parseKey(key: string, value: unknown, at: string, counter: Counter): Me
   return operators.flatMap(([operator, operand]): MetadataFilter[] => {
     const here = `${at}.${operator}`;
     if (operator === "$eq") return [{ op: "equals", key, value: scalar(operand, here, counter) }];
-    if (operator !== "$contains") throw new InvalidFilterError(`${here} is no operator`);
+    if (operator !== "$contains") throw new InvalidFilterError(`${here} is not an operator`);
     const wanted: unknown[] = Array.isArray(operand) ? Array.from(operand) : [operand];
     if (wanted.length === 0) throw new InvalidFilterError(`${here} must not be an empty list`);
     return wanted.map((one) => ({ op: "contains", key, value: scalar(one, here, counter) }));
   });
 }
 
-/** Null or undefined most likely is a property that a user lacks, so it must not match metadata that lacks it, too. */
+/**
+ * Rejects null and undefined: they most likely come from a property that the user lacks, and must not match
+ * metadata that lacks it, too.
+ */
 function scalar(value: unknown, at: string, counter: Counter): string | number | boolean {
   counter.conditions += 1;
   if (counter.conditions > MAX_CONDITIONS) {

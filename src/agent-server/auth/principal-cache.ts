@@ -5,13 +5,13 @@ import type { Principal } from "../../lib/principal.ts";
 
 type CacheSettings = NonNullable<AuthInfo["cache"]>;
 
-/** What a cache holds at most, whatever size the project asks for: others share the memory. */
+/** Upper limits of a cache, whatever size the project asks for, because the memory is shared with others. */
 const MAX_USERS = 10_000;
 const MAX_CHARS = 4_000_000;
 
 /**
- * Who was authenticated lately, by the values of the headers that the project names. In an isolate's
- * memory, the one used longest ago goes first.
+ * Caches recently authenticated principals in the isolate's memory, keyed by the values of the headers that the
+ * project names. The least recently used entry is evicted first.
  */
 export class PrincipalCache {
   readonly #headers: readonly string[];
@@ -27,7 +27,7 @@ export class PrincipalCache {
     });
   }
 
-  /** The key of a request; null when it has none of the headers, which tells nobody apart. */
+  /** Returns the cache key of a request; null if it has none of the headers, so that callers cannot be told apart. */
   keyOf(header: (name: string) => string | undefined): string | null {
     const values = this.#headers.map((name) => header(name) ?? null);
     return values.every((value) => value === null) ? null : JSON.stringify(values);

@@ -17,13 +17,13 @@ export type RequestedProject = {
 
 const projects = new WeakMap<AppContext, RequestedProject>();
 
-/** Finds the project that a request is for, and what it says of itself; nobody is authenticated yet. */
+/** Finds the project that a request is for, and its description. It does not authenticate the caller. */
 export const requestedProject: MiddlewareHandler<AppEnv> = async (c, next) => {
   await findRequestedProject(c);
   await next();
 };
 
-/** The same for what comes before. 404 where there is no such deployment. */
+/** Does the same for code that runs before the middleware. Throws a 404 if the deployment does not exist. */
 export async function findRequestedProject(c: AppContext): Promise<RequestedProject> {
   const known = projects.get(c);
   if (known !== undefined) return known;
@@ -46,12 +46,15 @@ export function projectOf(c: AppContext): RequestedProject {
   return project;
 }
 
-/** Null for a request that is for no project, or ended before it was known. */
+/** Returns null if the request is for no project, or ended before the project was known. */
 export function projectIfKnown(c: AppContext): RequestedProject | null {
   return projects.get(c) ?? null;
 }
 
-/** Whose threads and assistants the project has, for whom no key of the platform says it. */
+/**
+ * Returns the scope of the project's threads and assistants, for requests without a platform key that determines
+ * it.
+ */
 export function requestedScope(c: AppContext): Scope {
   const { deployment } = projectOf(c);
   if (deployment === null) {
@@ -61,7 +64,7 @@ export function requestedScope(c: AppContext): Scope {
   return { workspaceId, deploymentId };
 }
 
-/** The files of one of the project's user interfaces; none where it has no such. */
+/** Returns the files of one of the project's user interfaces; an empty list if it has none with this name. */
 export function uiFilesOf({ description: { ui } }: RequestedProject, name: string): string[] {
   return (Object.hasOwn(ui, name) && ui[name]) || [];
 }

@@ -2,12 +2,12 @@ import type { AuthenticationRequest } from "../../graph-runtime/protocol.ts";
 import { holdsApiKey } from "../../identity/api-key.ts";
 
 /**
- * The request without the platform's API keys. SDKs send them unasked, and the project's code must not see the keys of its
- * callers.
+ * Returns the request without the platform's API keys. SDKs send them automatically, and the project's code must
+ * not see its callers' keys.
  */
 export function shownRequest({ method, url, headers }: Request): AuthenticationRequest {
   const lines = Array.from(headers, ([name, value]) => {
-    // A cookie that holds a key says nothing about the other cookies.
+    // Only the cookie that contains a key is removed; the others are kept.
     const parts = name === "cookie" ? value.split(";") : [value];
     return {
       name,

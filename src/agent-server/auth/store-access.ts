@@ -5,12 +5,16 @@ import { type StoreTarget, leftTarget } from "./store-target.ts";
 
 type StoreEvent = Extract<AuthEvent, `store:${string}`>;
 
-/** Leave to do one thing in the store, to what the handler made of the request; `filter` is what may be seen there. */
+/**
+ * Permission to do one thing in the store to `target`, as changed by the handler; `filter` limits the visible
+ * items.
+ */
 type StoreAccess<T extends StoreTarget> = { target: T; filter: MetadataFilter | null };
 
 /**
- * Asks the project whether the request may do `event` to `target`. Handlers keep users apart by changing the
- * namespace, so what a handler left of the target takes its place. `options` are shown to handlers and stay as they are.
+ * Asks the project whether the request may do `event` to `target`. Handlers separate users by changing the
+ * namespace, so the returned target is the one that the handler changed. `options` are shown to handlers, but
+ * cannot be changed.
  */
 export async function authorizeStore<T extends StoreTarget>(
   call: AgentCall,

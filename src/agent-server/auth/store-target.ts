@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ApiError } from "../../lib/api-error.ts";
 import { isObject } from "../../lib/json.ts";
 
-/** What an event of the store is about. A search and a list have no key, and only a put has a value. */
+/** The subject of a store event. Searches and lists have no key, and only a put has a value. */
 export type StoreTarget = { namespace: string[]; key?: string; value?: Record<string, unknown> };
 
 const leftItem = z.object({
@@ -11,7 +11,10 @@ const leftItem = z.object({
   value: z.custom<Record<string, unknown>>(isObject).optional(),
 });
 
-/** The target with what the handler of `event` left of it. Throws for an item that is none, and without one. */
+/**
+ * Returns the target with the changes that the handler of `event` made. Throws if the item is missing or
+ * malformed.
+ */
 export function leftTarget<T extends StoreTarget>(event: string, target: T, item: unknown): T {
   if (item === undefined) {
     throw new ApiError(
@@ -21,7 +24,7 @@ export function leftTarget<T extends StoreTarget>(event: string, target: T, item
   }
   const left = leftItem.safeParse(item);
   if (!left.success) {
-    throw new ApiError("internal", `The handler of ${event} left an item that is none`, {
+    throw new ApiError("internal", `The handler of ${event} left an item that is not valid`, {
       cause: left.error,
     });
   }

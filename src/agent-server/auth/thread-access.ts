@@ -4,12 +4,15 @@ import { type Access, type AuthEvent, authorize } from "./authorize.ts";
 
 type ThreadEvent = Extract<AuthEvent, `threads:${string}`>;
 
-/** The thread for a caller with `access`: one that does not match it is answered as if it did not exist. */
+/**
+ * Returns the thread for a caller with `access`: a thread that does not match it is treated as if it did not
+ * exist.
+ */
 export function threadWith(call: AgentCall, threadId: string, { filter }: Access): ThreadHandle {
   return threadSeenBy(filter, call.env, call.scope, threadId);
 }
 
-/** Asks for leave to do `event` to a thread, and returns the thread. */
+/** Checks that the request may do `event` to a thread, and returns the thread. */
 export async function threadFor(
   call: AgentCall,
   event: ThreadEvent,

@@ -31,16 +31,16 @@ import {
 } from "./schemas.ts";
 import { type CronTimes, nextTick } from "./schedule.ts";
 
-/** How many crons a deployment may have: the sweep of a minute is shared by all. */
+/** Maximum crons per deployment, because all deployments share one sweep a minute. */
 const MAX_CRONS = 1000;
 
-/** The size of what a cron keeps for its runs: a row of the database has at most 2 MB. */
+/** Maximum characters of the payload and metadata stored with a cron: a database row has at most 2 MB. */
 const MAX_KEPT_CHARS = 500_000;
 
-/** How often a change is tried again because another one came between its read and its write. */
+/** Maximum attempts at an update when another update happens between its read and its write. */
 const MAX_UPDATE_ATTEMPTS = 8;
 
-/** With a thread, every run is on that; without one, each run has its own. */
+/** Creates a cron. With a thread, every run is on that thread; without one, each run gets its own thread. */
 export async function createCron(
   call: AgentCall,
   threadId: string | null,
@@ -102,7 +102,7 @@ export async function getCron(call: AgentCall, cronId: string): Promise<CronJson
   return toCronJson(row);
 }
 
-/** What is given takes the place of what was there; metadata is merged. */
+/** Changes a cron. Given fields replace the stored ones; metadata is merged. */
 export async function patchCron(
   call: AgentCall,
   cronId: string,
@@ -128,7 +128,7 @@ export async function patchCron(
   throw new ApiError("conflict", "The cron is being changed by other requests");
 }
 
-/** Runs that the cron has made stay. */
+/** Deletes a cron. Runs that it has created are kept. */
 export async function removeCron(call: AgentCall, cronId: string): Promise<void> {
   const { filter } = await authorize(call, "crons:delete", { cron_id: cronId });
   if (!(await deleteCron(call.env.DB, keyOf(call, cronId), filter))) throw cronNotFound();
@@ -195,7 +195,10 @@ function changed(
   return { ...next, next_run_at: nextRunAt(current, next, now) };
 }
 
-/** A tick that is due stays due, unless the change moves the ticks or ends them. */
+/**
+ * Returns the next tick after a change. A tick that is due stays due, unless the change moves the ticks or ends
+ * them.
+ */
 function nextRunAt(current: CronRow, next: CronRow, now: number): number | null {
   if (next.enabled === 0) return null;
   const isMoved = current.schedule !== next.schedule || current.timezone !== next.timezone;
@@ -229,7 +232,7 @@ function toFilter(
   };
 }
 
-/** A time in a request has microseconds, and a tick is at a minute. */
+/** Converts a request's time from microseconds to milliseconds. Ticks are at full minutes, so rounding is harmless. */
 function keyOf({ scope }: AgentCall, cronId: string): CronKey {
   return { ...scope, cronId };
 }

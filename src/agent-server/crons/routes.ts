@@ -23,7 +23,7 @@ import {
   threadCronCreateSchema,
 } from "./schemas.ts";
 
-/** Runs that are made by the clock. */
+/** Routes of crons, which create runs on a schedule. */
 export const cronRoutes = createRouter();
 
 const params = z.object({ cron_id: uuidParam() });
@@ -43,7 +43,7 @@ cronRoutes.openapi(
     method: "post",
     path: "/runs/crons",
     tags: ["Crons"],
-    summary: "Create a cron, of whose runs each has a thread of its own",
+    summary: "Create a cron that runs on a new thread each time",
     request: { body: jsonBodyOf(cronCreateSchema) },
     responses: { 200: oneCron },
   }),
@@ -55,7 +55,7 @@ cronRoutes.openapi(
     method: "post",
     path: "/threads/{thread_id}/runs/crons",
     tags: ["Crons"],
-    summary: "Create a cron whose runs are on a thread",
+    summary: "Create a cron that runs on a thread",
     request: {
       params: z.object({ thread_id: uuidParam() }),
       body: jsonBodyOf(threadCronCreateSchema),
@@ -133,7 +133,7 @@ cronRoutes.openapi(
     method: "delete",
     path: "/runs/crons/{cron_id}",
     tags: ["Crons"],
-    summary: "Delete a cron; the runs that it has made stay",
+    summary: "Delete a cron and keep its runs",
     request: { params },
     responses: {
       200: {

@@ -1,10 +1,10 @@
 import { Cron } from "croner";
 import { messageOf } from "../../lib/error-text.ts";
 
-/** When a cron's ticks are. Times are epoch milliseconds. */
+/** The times of a cron's ticks, in epoch milliseconds. */
 export type CronTimes = {
   schedule: string;
-  /** An IANA name; null for UTC. */
+  /** IANA name of the time zone; null for UTC. */
   timezone: string | null;
   /** No tick is later than this. */
   end_time: number | null;
@@ -12,10 +12,10 @@ export type CronTimes = {
 
 const NICKNAME = /^@(yearly|annually|monthly|weekly|daily|hourly)$/i;
 
-/** What is wrong with a schedule, as a sentence; null for one that can be followed. */
+/** Returns what is wrong with a schedule, as a sentence; null if the schedule is valid. */
 export function scheduleFault(schedule: string): string | null {
   const parts = schedule.trim().split(/\s+/);
-  // The library would also take a date, and a sixth part of seconds, which the minute's sweep cannot keep.
+  // The library would also accept a date, and a sixth part for seconds, which a sweep once a minute cannot follow.
   if (parts.length !== 5 && !NICKNAME.test(schedule.trim())) {
     return "Input should be a cron expression of five parts: minute, hour, day, month, weekday";
   }
@@ -36,7 +36,7 @@ export function isTimezone(name: string): boolean {
   }
 }
 
-/** The first tick after `after`; null when there is none before the end. */
+/** Returns the first tick after `after`; null if there is none before the end time. */
 export function nextTick(
   { schedule, timezone, end_time }: CronTimes,
   after: number,

@@ -32,7 +32,7 @@ const timezoneSchema = z
   })
   .openapi({ description: "The IANA name of the schedule's time zone; UTC without one" });
 
-/** What of a run is kept, to be given to each run that the cron makes. */
+/** The fields of a run that a cron stores, and passes to each run that it creates. */
 const runFields = runCreateStatelessSchema.pick({
   input: true,
   config: true,
@@ -69,7 +69,8 @@ const cronCreate = z.strictObject({
 });
 
 const onRunCompleted = z.enum(["delete", "keep"]).nullish().openapi({
-  description: "What becomes of the thread that a run was made with, when the run has ended",
+  description:
+    "Whether the thread that was created for a run is kept or deleted when the run has ended",
 });
 
 export const cronCreateSchema = cronCreate
@@ -77,7 +78,7 @@ export const cronCreateSchema = cronCreate
   .openapi("CronCreate");
 
 export const threadCronCreateSchema = cronCreate
-  // The thread is not the cron's to delete.
+  // The thread does not belong to the cron, so a cron may not delete it.
   .extend({ on_run_completed: z.literal("keep").nullish() })
   .openapi("ThreadCronCreate");
 
@@ -168,7 +169,7 @@ export const foundCronsSchema = z.array(
   cronSchema.partial().extend({ now: z.iso.datetime().optional() }).openapi("FoundCron"),
 );
 
-/** A cron as the API tells it. */
+/** A cron as the API returns it. */
 export type CronJson = {
   cron_id: string;
   assistant_id: string;
@@ -205,7 +206,7 @@ export function toCronJson(row: CronRow): CronJson {
   };
 }
 
-/** Whom the cron's runs work for. */
+/** Returns the principal that the cron's runs act for. */
 export function principalOf({ principal }: Pick<CronRow, "principal">): Principal | null {
   return principal === null ? null : JSON.parse(principal);
 }

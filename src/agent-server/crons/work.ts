@@ -13,10 +13,10 @@ import type { RunCreateBody } from "../threads/run-schemas.ts";
 import { principalOf } from "./schemas.ts";
 import { nextTick } from "./schedule.ts";
 
-/** Each is some calls, of which an invocation may make some thousand. */
+/** Maximum runs per sweep: each takes several calls, of which an invocation may make a few thousand. */
 const RUNS_PER_SWEEP = 500;
 
-/** Makes the runs of crons whose ticks are due, the longest waiting first. */
+/** Returns the sweep that creates the runs of crons whose ticks are due, those that have waited longest first. */
 export function cronSweep(exports: Cloudflare.Exports): readonly SweepTask[] {
   return [
     {
@@ -28,10 +28,10 @@ export function cronSweep(exports: Cloudflare.Exports): readonly SweepTask[] {
   ];
 }
 
-/** After this, another sweep takes over from one that has died. */
+/** After this time another sweep takes over from one that has died. */
 const LEASE_MS = 60_000;
 
-/** Refusals that may be others in a minute. */
+/** Error codes that may not occur again a minute later. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   "internal",
   "unavailable",
@@ -40,9 +40,9 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Makes the run of a cron's tick, if one is due, and notes the next tick: the first one from now on, so that an outage
- * that has cost several ticks is followed by one run. The run's id follows from the tick, so that a sweep that dies
- * before it notes the tick is repeated without a second run.
+ * Creates the run of a cron's tick if one is due, and records the next tick: the first one from now on, so that an
+ * outage that missed several ticks is followed by a single run. The run's id is derived from the tick, so that a
+ * sweep that dies before recording the next tick can be repeated without creating a second run.
  */
 export async function makeDueRun(
   env: Env,
@@ -61,7 +61,7 @@ export async function makeDueRun(
   }
 }
 
-/** What cannot make a run leaves its tick out; what fails for the moment throws, and the next sweep tries again. */
+/** Throws for a temporary failure, so that the next sweep tries again. Any other failure skips the tick. */
 async function makeRun(env: Env, exports: Cloudflare.Exports, row: CronRow): Promise<void> {
   const at = row.next_run_at;
   if (at === null) return;
@@ -88,7 +88,7 @@ async function makeRun(env: Env, exports: Cloudflare.Exports, row: CronRow): Pro
   }
 }
 
-/** As whoever made the cron would ask for the run, with the revision that serves now. */
+/** Returns a call on behalf of the principal who created the cron, with the revision that is serving now. */
 async function callOf(env: Env, exports: Cloudflare.Exports, row: CronRow): Promise<AgentCall> {
   const scope: Scope = { workspaceId: row.workspace_id, deploymentId: row.deployment_id };
   const call = { env, ctx: { exports }, scope, principal: principalOf(row) };

@@ -17,13 +17,13 @@ type Defaults = {
 
 const MAX_ORIGINS = 100;
 
-/** What was found out of origins, where a project has a pattern of them. */
+/** Cached decisions about origins, for projects that allow origins by a pattern. */
 const origins = new RevisionCache<ReturnType<typeof isolateCache<string, boolean>>>();
 
 /**
- * Says to browsers which pages may ask: any, unless a project says otherwise for its part of the agent
- * server. A preflight is asked without a key, so the project is looked for before; for all else it is known
- * when the answer is there.
+ * Sets the CORS headers of responses: any origin is allowed, unless a project configures CORS for its part of the
+ * agent server. A preflight carries no key, so the project is looked up first; for any other request it is known
+ * by the time the response exists.
  */
 export function agentCors(defaults: Defaults): MiddlewareHandler<AppEnv> {
   const usual = cors(defaults);
@@ -49,7 +49,7 @@ export function agentCors(defaults: Defaults): MiddlewareHandler<AppEnv> {
   }
 }
 
-/** Where there is no such deployment, the request that follows is told so. */
+/** Returns null if the project cannot be found: the request after the preflight gets the error. */
 async function preflightInfo(c: AppContext): Promise<CorsInfo | null> {
   try {
     return (await findRequestedProject(c)).description.http?.cors ?? null;
@@ -70,7 +70,7 @@ async function matchingOrigin(origin: string, c: AppContext): Promise<string | n
     known.set(origin, isAllowed);
     return isAllowed ? origin : null;
   } catch {
-    // Deployed code that does not say yes says no.
+    // If the deployed code does not answer, the origin is not allowed.
     return null;
   }
 }

@@ -14,8 +14,9 @@ import { shownRequest } from "../auth/shown-request.ts";
 type Asked = { builtIn: Pick<Hono<AppEnv>, "router">; principal: Principal | null };
 
 /**
- * Asks the project's own app, and goes on to the built-in routes where it has none for the request. What it
- * is sent for a path of theirs is read before, because they may need it; any other body it gets as it comes.
+ * Calls the project's own app, and continues with the built-in routes if the app has no route for the request. If
+ * the path is also a built-in route, the body is read beforehand, because that route may need it; any other body
+ * is streamed to the app.
  */
 export async function askProjectApp(
   c: AppContext,
@@ -26,7 +27,7 @@ export async function askProjectApp(
   const isBuiltIn = hasRoute(builtIn, method === "HEAD" ? "GET" : method, path);
   const body = isBuiltIn ? await bodyOf(c) : raw.body;
   const answer = await answerOf(c, body, principal);
-  // A plain object with `fetch` has no other way to say that it has no such route.
+  // An app that is a plain object with `fetch` can only report a missing route with a 404.
   const hasNone = answer.status === 404 && (isBuiltIn || answer.headers.has(NO_ROUTE_HEADER));
   if (!hasNone) {
     c.set("isOfApp", true);
@@ -44,7 +45,7 @@ export async function askProjectApp(
   if (answer.headers.has(NO_ROUTE_HEADER)) addHeaders(c, answerHeaders(c, answer.headers));
 }
 
-/** What the app's middleware says beside an answer of the platform; what its body is the platform knows itself. */
+/** Adds the headers that the app's middleware set to the platform's response. Headers about the body are left out. */
 function addHeaders(c: AppContext, headers: Headers): void {
   if (c.res.webSocket) return;
   for (const [name, value] of headers) {
@@ -57,7 +58,9 @@ async function bodyOf(c: AppContext): Promise<Uint8Array | null> {
   return readBody(c.req.raw, c.var.settings.maxBodyBytes);
 }
 
-/** Whatever the app does, its first byte comes in time, or nobody waits for it any more. */
+/**
+ * Returns the app's response. Throws "timed_out", and aborts the request, if its first byte does not come in time.
+ */
 async function answerOf(
   c: AppContext,
   body: BodyInit | null,
@@ -75,7 +78,9 @@ async function answerOf(
   });
 }
 
-/** The request as the app sees it: below the deployment's address, and without keys of the platform. */
+/**
+ * Returns the request as the app sees it: with a path relative to the deployment, and without the platform's keys.
+ */
 function appRequest(c: AppContext, body: BodyInit | null, signal: AbortSignal): Request {
   const shown = shownRequest(c.req.raw);
   const url = new URL(shown.url);
@@ -104,10 +109,13 @@ function toAnswer(
   return new Response(body, { status, statusText, headers: kept });
 }
 
-/** The platform's own: what it says of the request, and whom browsers let read the answer. */
+/**
+ * Headers that only the platform sets: those about the request, and those about which origins may read the
+ * response.
+ */
 const OWN = /^(?:access-control-.*|x-request-id|x-ignored-fields|x-ratelimit-.*)$/;
 
-/** What a browser remembers of a whole origin. */
+/** Headers that a browser remembers for a whole origin. */
 const OF_ORIGIN = new Set([
   "alt-svc",
   "clear-site-data",
@@ -119,15 +127,15 @@ const OF_ORIGIN = new Set([
   "strict-transport-security",
 ]);
 
-/** Pages get an origin of their own by it, which is none. */
+/** Content security policy that gives pages an opaque origin. */
 const SANDBOX = "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts";
 
 const COOKIE_DOMAIN = /;\s*domain\s*=/i;
 
 /**
- * The headers of an app's answer that reach the client. Deployments that are told apart by their paths share
- * an origin with each other and with the platform: there an app sets nothing for the origin, and its pages
- * cannot act as it. One with a host of its own sets cookies for that host and no other.
+ * Returns the headers of an app's response that are passed to the client. Deployments that differ only in their
+ * path share an origin with each other and with the platform: there an app can set nothing for the origin, and its
+ * pages cannot act with it. A deployment with its own host can set cookies for that host only.
  */
 function answerHeaders(c: AppContext, headers: Headers): Headers {
   const kept = new Headers(headers);

@@ -5,12 +5,12 @@ import { projectOf } from "../auth/requested-project.ts";
 import { shownRequest } from "../auth/shown-request.ts";
 import { chooseHeaders } from "./header-choice.ts";
 
-/** Credentials: a run gets one that is named in full, a log never. */
+/** Headers with credentials: a run gets one only if the project names it in full, and a log never has one. */
 const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
 
 const MAX_LOGGED_CHARS = 200;
 
-/** Sets which headers of the request its runs find, and the log tells, as the project chose them. */
+/** Sets which headers of the request are passed to its runs and written to the log, as the project configured it. */
 export const chosenHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { http } = projectOf(c).description;
   const { configurable_headers: forRuns = null, logging_headers: forLog = null } = http ?? {};

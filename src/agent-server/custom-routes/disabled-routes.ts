@@ -8,10 +8,10 @@ import {
   type RequestedProject,
 } from "../auth/requested-project.ts";
 
-/** What the paths of the agent server belong to; the first that fits is right. */
+/** The parts of the agent server by path; the first match applies. */
 const PARTS: readonly (readonly [part: Disableable, paths: RegExp])[] = [
   ["assistants", /^\/assistants(?:\/|$)/],
-  // What a thread streams and is told is about its runs.
+  // The streams and commands of a thread concern its runs.
   ["runs", /^\/(?:runs|threads\/[^/]+\/(?:runs|stream|commands|protocol))(?:\/|$)/],
   ["threads", /^\/threads(?:\/|$)/],
   ["store", /^\/store(?:\/|$)/],
@@ -20,14 +20,14 @@ const PARTS: readonly (readonly [part: Disableable, paths: RegExp])[] = [
   ["ui", /^\/ui(?:\/|$)/],
 ];
 
-/** 404 for the built-in routes that the project does not want; its own app came before. */
+/** Answers 404 for the built-in routes that the project disables. The project's own app has run before. */
 export const disabledRoutes: MiddlewareHandler<AppEnv> = async (c, next) => {
   const part = partOf(c.req.path);
   if (part !== undefined) assertEnabled(projectOf(c), part);
   await next();
 };
 
-/** The same for what is served without a caller, where an installation answers whatever the project is. */
+/** Does the same for routes without authentication, which an installation serves for any project. */
 export const disabledMeta: MiddlewareHandler<AppEnv> = async (c, next) => {
   const project = await projectIfAny(c);
   if (project !== null) assertEnabled(project, "meta");

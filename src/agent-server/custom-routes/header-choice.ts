@@ -1,7 +1,10 @@
 import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
 import type { HeaderLine } from "../../graph-runtime/protocol.ts";
 
-/** The values of chosen headers by their names in lower case. What is excluded is so whatever includes it. */
+/**
+ * Returns the values of the chosen headers, keyed by their names in lower case. An exclusion overrides any
+ * inclusion.
+ */
 export function chooseHeaders(
   headers: readonly HeaderLine[],
   { includes, excludes }: HeaderChoice,
@@ -14,7 +17,10 @@ export function chooseHeaders(
   return Object.fromEntries(found);
 }
 
-/** Finds each part between two stars where it first is, so that no pattern takes longer than its length says. */
+/**
+ * Matches each part between two stars at its first occurrence, so that the time is bounded by the lengths of the
+ * texts.
+ */
 function matchesName(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

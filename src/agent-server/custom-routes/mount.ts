@@ -10,8 +10,8 @@ import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { askProjectApp } from "./ask-app.ts";
 
 /**
- * What comes before the agent server's own routes: which project the request is for, who asks, and the
- * project's own app. Order matters: what needs no caller is before the authentication.
+ * Mounts what runs before the agent server's own routes: finding the project, authentication, and the project's
+ * own app. The order matters: routes that need no authentication come before it.
  */
 export function mountProjectHttp(app: OpenAPIHono<AppEnv>): void {
   app.use(requestedProject);
@@ -24,14 +24,14 @@ export function mountProjectHttp(app: OpenAPIHono<AppEnv>): void {
   app.use(disabledRoutes);
 }
 
-/** The paths that are about the installation, where a project does not want them. */
+/** Disables the given paths, which are about the installation, for projects that do not want them. */
 export function withoutDisabledMeta(app: OpenAPIHono<AppEnv>, paths: readonly string[]): void {
   app.on("GET", [...paths], disabledMeta);
 }
 
 type BuiltIn = Pick<Hono<AppEnv>, "router">;
 
-/** A project's own app, where it lets everybody in and decides by itself. */
+/** Serves a project's own app without authentication, if the app decides about access by itself. */
 function openApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     if (!isOpen(c)) return next();
@@ -40,7 +40,7 @@ function openApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** The app for whoever may use the agent server. */
+/** Serves the project's own app to authenticated callers. */
 function authenticatedApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     if (projectOf(c).description.http?.app !== true || isOpen(c)) return next();
@@ -48,7 +48,10 @@ function authenticatedApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
   };
 }
 
-/** A server without keys lets in whom it lets in: its refusals of foreign pages hold for the app, too. */
+/**
+ * Whether the app is called without authentication. A server without keys never does this, because its
+ * authentication refuses requests from foreign pages, which must hold for the app, too.
+ */
 function isOpen(c: AppContext): boolean {
   const { deployment, description } = projectOf(c);
   const { http, auth } = description;
@@ -56,12 +59,12 @@ function isOpen(c: AppContext): boolean {
   return deployment !== null || auth !== null || c.var.settings.agentAuth !== "none";
 }
 
-/** Requests that were made of others: a path that has the prefix twice is not shortened twice. */
+/** Requests whose prefix has been removed: a path that has the prefix twice is not shortened twice. */
 const shortened = new WeakSet<Request>();
 
 /**
- * Serves all paths below the project's prefix, too, as the request without it would be: proxies hand it on,
- * and clients inside of the deployment do not know it.
+ * Serves all paths also below the project's prefix, as if the request had been made without it: proxies pass the
+ * prefix on, but clients inside the deployment do not know it.
  */
 function mountPrefix(app: Pick<Hono<AppEnv>, "fetch">): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
@@ -75,7 +78,7 @@ function mountPrefix(app: Pick<Hono<AppEnv>, "fetch">): MiddlewareHandler<AppEnv
     const request = new Request(url, raw);
     shortened.add(request);
     c.set("isForwarded", true);
-    // It asks by itself whether a private host may answer.
+    // The inner request is checked for private hosts by itself, so the check of this one is skipped.
     c.set("admitted", true);
     return app.fetch(request, c.env, c.executionCtx);
   };

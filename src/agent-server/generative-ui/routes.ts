@@ -8,7 +8,7 @@ import { agentCall } from "../agent-call.ts";
 import { isEnabled } from "../custom-routes/disabled-routes.ts";
 import { requestedGraphs } from "../graph-host.ts";
 
-/** What the SDK's `LoadExternalComponent` asks for a component that a graph showed. */
+/** Routes that the SDK's `LoadExternalComponent` calls for a component that a graph emitted. */
 export const uiRoutes = createRouter();
 
 uiRoutes.openapi(
@@ -16,7 +16,7 @@ uiRoutes.openapi(
     method: "post",
     path: "/ui/{name}",
     tags: ["Generative UI"],
-    summary: "The elements by which a page loads a graph's component",
+    summary: "Get the HTML elements that load a graph's component",
     request: {
       params: z.object({ name: z.string() }),
       body: jsonBodyOf(z.strictObject({ name: z.string().min(1).max(256) })),
@@ -36,18 +36,18 @@ uiRoutes.openapi(
   },
 );
 
-// What `uiFileRoutes` has left: its route is there, so that nothing else would say 404.
+// Handles requests that `uiFileRoutes` passed on: the path matches its route, so nothing else would answer 404.
 uiRoutes.get("/ui/:name/:file", () => {
   throw new ApiError("not_found", "Not Found");
 });
 
-/** Hosts that are reached without TLS: pages of any scheme may load scripts from them. */
+/** Hosts that are reached without TLS: pages with any scheme may load scripts from them. */
 const LOCAL = new Set(["localhost", "127.0.0.1"]);
 
 /**
- * The elements that load a component's files, as the reference server writes them: the SDK replaces
- * `{{shadowRootId}}`, and the script calls what the bundle defined under the name of its `ui` entry. `address`
- * is that of the request for them, below which the files are; a proxy may have taken TLS from it.
+ * Returns the elements that load a component's files, as the reference server writes them: the SDK replaces
+ * `{{shadowRootId}}`, and the script calls what the bundle defined under the name of its `ui` entry. `address` is
+ * the address of this request, below which the files are served; a proxy may have terminated TLS.
  */
 function componentHtml(
   { host, hostname, pathname }: URL,
@@ -77,7 +77,10 @@ function escapeHtml(text: string): string {
     .replaceAll(">", "&gt;");
 }
 
-/** The scripts and style sheets of a project's components. Pages load them by elements, which send no key. */
+/**
+ * Routes of the scripts and style sheets of a project's components. Pages load them by elements, which send no
+ * key.
+ */
 export const uiFileRoutes = createRouter();
 
 uiFileRoutes.openapi(
@@ -102,7 +105,7 @@ uiFileRoutes.openapi(
     const project = projectOf(c);
     const { name, file } = c.req.valid("param");
     const isThere = isEnabled(project, "ui") && uiFilesOf(project, name).includes(file);
-    // Who has no key learns nothing of what is not there, nor whether there is such a deployment.
+    // A caller without a key must not learn whether the file or the deployment exists, so authentication comes next.
     if (!isThere) {
       await next();
       return c.res;
@@ -110,7 +113,7 @@ uiFileRoutes.openapi(
     await admitWorkspace(c, requestedScope(c).workspaceId);
     const found = await requestedGraphs(agentCall(c)).uiFile({ name, file });
     if (typeof found !== "string") throw new ApiError("not_found", "Not Found");
-    // The next revision has its files under the same names.
+    // The next revision serves its files under the same names.
     c.header("cache-control", "no-cache");
     c.header("content-type", contentTypeOf(file));
     c.header("x-content-type-options", "nosniff");

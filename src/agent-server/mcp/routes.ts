@@ -6,7 +6,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { agentCall } from "../agent-call.ts";
 import { serveMessage } from "./serve-message.ts";
 
-/** The Model Context Protocol over streamable HTTP, without sessions: each assistant is a tool. */
+/** Routes of the Model Context Protocol over streamable HTTP, without sessions: each assistant is a tool. */
 export const mcpRoutes = createRouter();
 
 const ACCEPTED = ["application/json", "text/event-stream"];
@@ -28,9 +28,9 @@ for (const path of ["/mcp", "/mcp/"]) {
           description: "The JSON-RPC response",
           content: { "application/json": { schema: z.unknown() } },
         },
-        202: { description: "A notification or a response was taken" },
+        202: { description: "The notification or response was accepted" },
         400: {
-          description: "A JSON-RPC error, or what is wrong with the request that carries it",
+          description: "A JSON-RPC error, or an error about the HTTP request",
           content: { "application/json": { schema: z.unknown() } },
         },
       },
@@ -43,7 +43,7 @@ for (const path of ["/mcp", "/mcp/"]) {
       method: "delete",
       path,
       tags: ["MCP"],
-      summary: "End a session, of which there are none",
+      summary: "End a session (sessions are not supported)",
       responses: { 404: { description: "There is no session" } },
     }),
     () => {

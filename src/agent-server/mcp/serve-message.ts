@@ -9,15 +9,18 @@ import { knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
 import { prepareRun, startRun } from "../threads/new-run.ts";
 
-/** Evaluated when it is first asked for: most isolates never are, and a Worker's start is paid by every request. */
+/**
+ * Loads the SDK when it is first needed: most isolates never need it, and a Worker's start time delays every
+ * request.
+ */
 function loadSdk() {
   return import("@modelcontextprotocol/server");
 }
 
 /**
- * Answers one message, in whichever revision of the protocol it is: those from 2026 on, which have no handshake, and
- * those before. A server lives for one message. What a service refuses is thrown, so that it is answered like
- * any other request's refusal; `begun` is called when a run has begun.
+ * Answers one message in either kind of protocol revision: those from 2026 on, which have no handshake, and the
+ * earlier ones. A new server is created for each message. A service's refusal is thrown, so that it is answered
+ * like any other refused request; `begun` is called when a run has started.
  */
 export async function serveMessage(
   call: AgentCall,
@@ -46,7 +49,7 @@ export async function serveMessage(
       "tools/list",
       refusing(async ({ params }) => {
         const page = await listTools(call, params?.cursor);
-        if (page === null) throw invalid("The cursor is none of this server's");
+        if (page === null) throw invalid("The cursor was not returned by this server");
         return page;
       }),
     );
@@ -75,7 +78,7 @@ export async function serveMessage(
     await newServer().connect(transport);
     response = await transport.handleRequest(request, parsed);
   } else {
-    // Nothing changes while a connection is open: there is nothing to listen to.
+    // Nothing changes while a connection is open, so there is nothing to subscribe to.
     const options = { legacy: "reject", responseMode: "json", maxSubscriptions: 0 } as const;
     response = await sdk.createMcpHandler(newServer, options).fetch(request, parsed);
   }
@@ -88,7 +91,7 @@ function unknownTool(name: string): string {
   return `Unknown tool: ${name.slice(0, 100)}`;
 }
 
-/** A result is text and, parsed, structured content: both are in memory. */
+/** Maximum bytes of a result, which is in memory twice: as text and, parsed, as structured content. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 
 type ToolResult = {
@@ -98,8 +101,8 @@ type ToolResult = {
 };
 
 /**
- * A run without a thread, whose final values are the result. It is cancelled when the client leaves; `begun` is
- * called when nothing can be refused any more.
+ * Runs an assistant without a thread and returns the run's final values. The run is cancelled when the client
+ * disconnects; `begun` is called when the request can no longer be refused.
  */
 async function callTool(
   call: AgentCall,
@@ -123,7 +126,7 @@ async function callTool(
   return toResult(text.trimStart());
 }
 
-/** A graph whose input has a member of that name gets it as input. */
+/** Splits a tool's arguments into input and context. An input that has a property with the context's name gets it. */
 async function splitArguments(
   call: AgentCall,
   assistantId: string,

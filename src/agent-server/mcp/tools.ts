@@ -8,10 +8,10 @@ import { type JsonSchema, knownSchemas, propertiesOf } from "../assistants/known
 import { defaultAssistantId } from "../assistants/assistant-id.ts";
 import { isObject } from "../../lib/json.ts";
 
-/** Each asks the project's code for its schemas. */
+/** Maximum tools per page: the schemas of each are read from the project's code. */
 const TOOLS_PER_PAGE = 50;
 
-/** Assistants may have large configurations. */
+/** Maximum bytes of the listed assistants, which may have large configurations. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 type Tool = {
@@ -26,7 +26,10 @@ type ListedAssistant = Pick<
   "assistant_id" | "graph_id" | "name" | "description" | "config"
 >;
 
-/** A page of the tools, the oldest assistant's first. Null for a cursor that none of these answers had. */
+/**
+ * Returns a page of the tools, the oldest assistant's first. Null if the cursor is not one that was returned
+ * before.
+ */
 export async function listTools(
   call: AgentCall,
   cursor: string | undefined,
@@ -65,7 +68,7 @@ async function toTool(call: AgentCall, assistant: ListedAssistant): Promise<Tool
   };
 }
 
-/** Model providers take no longer names of tools, and no other characters. */
+/** Model providers accept neither longer tool names nor other characters. */
 const MAX_NAME_CHARS = 64;
 const TOOL_NAME = new RegExp(`^[A-Za-z0-9_-]{1,${MAX_NAME_CHARS}}$`);
 const OTHER_CHARS = /[^A-Za-z0-9_-]+/g;
@@ -74,8 +77,8 @@ const ID_SUFFIX = /(?:^|_)([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([
 const ID_SUFFIX_CHARS = 33;
 
 /**
- * A graph's default assistant has the graph's name. Other assistants may share a name, so that theirs ends with their id:
- * a call then finds its assistant without a list of them.
+ * Returns the name of an assistant's tool. A graph's default assistant has the graph's name. Other assistants may
+ * share a name, so theirs ends with their id, which also lets a call find its assistant without listing all.
  */
 function toolName({
   assistant_id,
@@ -88,22 +91,22 @@ function toolName({
   return `${stem}_${assistant_id.replaceAll("-", "")}`;
 }
 
-/** The id of the assistant that a tool's name stands for, or its graph's name; null for what is no tool's name. */
+/** Returns the assistant id or graph name that a tool's name stands for; null if it cannot be the name of a tool. */
 export function assistantOfTool(name: string): string | null {
   if (!TOOL_NAME.test(name)) return null;
   const id = ID_SUFFIX.exec(name);
   return id === null ? name : id.slice(1).join("-");
 }
 
-/** The argument of a tool that is the run's context, and no part of its input. */
+/** The tool argument that becomes the run's context, and is not part of its input. */
 export const CONTEXT_ARGUMENT = "context";
 
-/** Longer schemas are of no use to a model, and a page of them is held in memory. */
+/** Maximum characters of a schema: longer ones are of no use to a model, and a page of them is held in memory. */
 const MAX_SCHEMA_CHARS = 64 * 1024;
 
 const ANYTHING = { type: "object" } as const;
 
-/** What a model can write, and every graph reads as LangChain's messages. */
+/** Schema of messages that a model can write, and that every graph accepts as LangChain messages. */
 const MESSAGES: JsonSchema = {
   type: "array",
   description: "The messages of the conversation, the newest last",
@@ -117,7 +120,7 @@ const MESSAGES: JsonSchema = {
   },
 };
 
-/** The arguments of a tool: the graph's input, beside which there may be a context. */
+/** Returns the schema of a tool's arguments: the graph's input, and the context if there is one. */
 function toInputSchema({
   input,
   context,
@@ -135,7 +138,7 @@ function toInputSchema({
   return JSON.stringify(schema).length > MAX_SCHEMA_CHARS ? ANYTHING : schema;
 }
 
-/** LangChain's schemas of messages describe its classes, or nothing at all. */
+/** Whether a schema is that of LangChain messages. Theirs describe LangChain's classes, or nothing at all. */
 function isMessages(schema: unknown): boolean {
   if (!isObject(schema)) return false;
   if (schema["langgraph_type"] === "messages") return true;
@@ -143,7 +146,7 @@ function isMessages(schema: unknown): boolean {
   return isObject(items) && String(items["$ref"]).startsWith("#/definitions/BaseMessage");
 }
 
-/** The definitions of messages are long, and mostly nothing else has any. */
+/** Drops the definitions if nothing refers to them: those of messages are long, and usually no other part has any. */
 function withoutUnused<T extends JsonSchema>(schema: T): T {
   const { definitions: _definitions, ...rest } = schema;
   return JSON.stringify(rest).includes('"#/definitions/') ? schema : (rest as T);

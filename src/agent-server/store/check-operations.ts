@@ -9,7 +9,10 @@ import {
   type StoreOperation,
 } from "../../graph-runtime/store-operations.ts";
 
-/** Deployed code may call with anything. Throws an error that names the first field that is not valid. */
+/**
+ * Validates operations, because deployed code may pass anything. Throws an error that names the first invalid
+ * field.
+ */
 export function checkOperations(operations: unknown): asserts operations is StoreOperation[] {
   if (!Array.isArray(operations)) throw new Error("The operations of the store should be a list");
   if (operations.length > MAX_STORE_OPERATIONS) {
@@ -102,7 +105,7 @@ function isTtl(value: unknown): boolean {
   return isMinutes(value["minutes"]) && isMinutes(value["sweep_minutes"]);
 }
 
-/** Whether these can be stored with an item. */
+/** Whether the value is a list of vectors that can be stored with an item. */
 export function isVectors(value: unknown): value is ItemVector[] {
   if (!Array.isArray(value) || value.length > MAX_ITEM_VECTORS) return false;
   return value.every(
@@ -110,25 +113,25 @@ export function isVectors(value: unknown): value is ItemVector[] {
   );
 }
 
-/** Whether it is a vector that can be stored and compared. */
+/** Whether the value is a vector that can be stored and compared. */
 function isVector(value: unknown): value is Float32Array {
   if (!(value instanceof Float32Array)) return false;
   return value.length > 0 && value.length <= MAX_DIMENSIONS && value.every(Number.isFinite);
 }
 
-/** SQLite in an object takes rows of at most 2 MB. */
+/** Maximum bytes of each field: SQLite in a Durable Object takes rows of at most 2 MB. */
 const MAX_BYTES = { value: 1_900_000, namespace: 8192, key: 8192 } as const;
 
 type ItemField = keyof typeof MAX_BYTES;
 
-/** The first field of an item that is too large to be stored, given as the texts that are; null when none is. */
+/** Returns the first field of an item that is too large to be stored, given the texts to store; null if none is. */
 export function oversizedField(
   texts: Record<ItemField, string>,
 ): { field: ItemField; message: string } | null {
   for (const field of ["value", "namespace", "key"] as const) {
     const max = MAX_BYTES[field];
     const text = texts[field];
-    // UTF-8 needs at least a byte for each UTF-16 unit, and at most three.
+    // UTF-8 needs between one and three bytes for each UTF-16 code unit.
     if (text.length * 3 <= max) continue;
     const bytes = new TextEncoder().encode(text).byteLength;
     if (bytes <= max) continue;

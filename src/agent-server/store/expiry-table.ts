@@ -3,13 +3,13 @@ import type { ItemPlace, ItemTtl } from "../../graph-runtime/store-operations.ts
 const MINUTE_MS = 60_000;
 
 /**
- * A refreshed item lives a little longer than it has to, up to this part of its lifetime and this long, so that an
- * item that is read all the time is not written all the time.
+ * A refresh extends an item's life by slightly more than its lifetime: by this fraction of it, up to this maximum.
+ * So an item that is read constantly is not written constantly.
  */
 const SLACK_PART = 1 / 20;
 const MAX_SLACK_MS = MINUTE_MS;
 
-/** When items of a store expire. Those that live for ever have no row. */
+/** Table of the times at which a store's items expire. Items that never expire have no row. */
 export class ExpiryTable {
   readonly #sql: SqlStorage;
 
@@ -30,7 +30,7 @@ export class ExpiryTable {
     `);
   }
 
-  /** Sets when an item expires that is put now. */
+  /** Sets when an item that is stored now will expire. */
   set({ namespace, key }: ItemPlace, ttl: ItemTtl | undefined): void {
     if (ttl === undefined) return this.forget({ namespace, key });
     const ttlMs = Math.ceil(ttl.minutes * MINUTE_MS);
@@ -48,7 +48,7 @@ export class ExpiryTable {
     this.#sql.exec("DELETE FROM expiries WHERE namespace = ? AND key = ?", namespace, key);
   }
 
-  /** Lets an item that was read live its whole time again. */
+  /** Gives an item that was read its full lifetime again. */
   refresh({ namespace, key }: ItemPlace): void {
     this.#sql.exec(
       `UPDATE expiries SET expires_at = ?3 + ttl_ms + CAST(min(ttl_ms * ?4, ?5) AS INTEGER)
@@ -71,7 +71,7 @@ export class ExpiryTable {
     return !rows.next().done;
   }
 
-  /** The time at which the next item expires, or has expired; null when none does. */
+  /** Returns the earliest expiry time, which may have passed already; null if no item expires. */
   next(): number | null {
     const [row] = this.#sql
       .exec<{ at: number | null }>("SELECT min(expires_at) AS at FROM expiries")
@@ -79,7 +79,7 @@ export class ExpiryTable {
     return row?.at ?? null;
   }
 
-  /** Items whose time is over, with the size of their values, those first that expired first. */
+  /** Returns expired items with the size of their values in bytes, those that expired first at the front. */
   expired(limit: number): (ItemPlace & { bytes: number })[] {
     return this.#sql
       .exec<ItemPlace & { bytes: number }>(

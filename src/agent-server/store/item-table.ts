@@ -16,23 +16,26 @@ type Get = Extract<StoreOperation, { op: "get" }>;
 type Search = Extract<StoreOperation, { op: "search" }>;
 type ListNamespaces = Extract<StoreOperation, { op: "list_namespaces" }>;
 
-/** What was found until the budget was spent; `rest` finds what comes behind it, null when that is nothing. */
+/**
+ * The items found before the budget was spent; `rest` is the operation that finds the remaining ones, null if
+ * none.
+ */
 export type StorePage<T> = { found: T[]; rest: StoreOperation | null };
 
 type ItemRow = StorePosition & { value: string; created_at: number };
 
-/** Up to so many items below a prefix are sorted here. Where there are more, all items are read in order. */
+/** Up to this number of items below a prefix are sorted in memory. If there are more, all items are read in order. */
 const SORTED_ROWS = 2000;
 const SORTED_CHARS = 1024 * 1024;
 
-/** So many expired items are removed in one go, and fewer when their values are large. */
+/** Maximum number and size of the expired items that are removed in one sweep. */
 const SWEPT = { rows: 500, bytes: 8 * 1024 * 1024 };
 
 const NEWEST_FIRST = "ORDER BY updated_at DESC, namespace, key";
 
 /**
- * The items of a store. A namespace is stored as the JSON text of its labels. One whose time is over is not there for
- * anybody, whether or not it was swept yet.
+ * The items of a store. A namespace is stored as the JSON text of its labels. An expired item is treated as
+ * missing, even before a sweep has removed it.
  */
 export class ItemTable {
   readonly expiries: ExpiryTable;
@@ -71,8 +74,8 @@ export class ItemTable {
   }
 
   /**
-   * Stores an item; a null value deletes it. Putting again replaces the value and keeps `created_at`. An item that
-   * `seenBy` does not match is left as it is: the answer is false then.
+   * Stores an item; a null value deletes it. Storing an item again replaces its value and keeps `created_at`. An
+   * item that `seenBy` does not match is left unchanged, and the result is false.
    */
   put(operation: PutOperation, budget: ReadBudget, seenBy: Visibility = null): boolean {
     const { namespace, key, value, ttl, vectors } = operation;
@@ -105,7 +108,7 @@ export class ItemTable {
     return true;
   }
 
-  /** Finds items, the newest update first. An item that is put between the turns of a search may be missing. */
+  /** Finds items, the latest update first. An item that is stored between the turns of a search may be missing. */
   search(operation: Search, budget: ReadBudget, seenBy: Visibility = null): StorePage<StoredItem> {
     const { namespace_prefix, filter, limit, vector } = operation;
     const isFound = (item: StoredItem): boolean =>
@@ -155,8 +158,8 @@ export class ItemTable {
   }
 
   /**
-   * Lists namespaces in the order of their texts. Each takes one look-up, however many items it has: so what has
-   * expired goes first, in turns of its own where that is much.
+   * Lists namespaces in the order of their texts. Each takes one look-up, however many items it has. This requires
+   * that expired items are removed first, which may take further turns.
    */
   listNamespaces(
     operation: ListNamespaces,
@@ -183,7 +186,7 @@ export class ItemTable {
       const labels: string[] = JSON.parse(row.namespace);
       if (matchesNamespace(labels, { prefix, suffix })) {
         const name = labels.slice(0, max_depth ?? labels.length);
-        // All that begin with these labels are the same name, and beside each other.
+        // All namespaces that begin with these labels have the same name, and are adjacent.
         if (name.length < labels.length) after = rangeOf(name).to;
         if (seenBy === null || matchesMetadata({ namespace: name }, seenBy)) {
           if (offset > 0) offset -= 1;
@@ -197,7 +200,7 @@ export class ItemTable {
     return { found, rest: null };
   }
 
-  /** Removes some of the items whose time is over; true when none is left. */
+  /** Removes some of the expired items; returns true if none are left. */
   sweep(budget: ReadBudget): boolean {
     let bytes = 0;
     const expired = this.expiries.expired(SWEPT.rows);
@@ -237,7 +240,10 @@ export class ItemTable {
     return { ...row, namespace: JSON.parse(row.namespace), value: JSON.parse(row.value) };
   }
 
-  /** Where items are behind `after`, newest update first: those under the prefix, and maybe others. */
+  /**
+   * Yields the positions of items after `after`, the latest update first. They may include items outside the
+   * prefix.
+   */
   *#places({ namespace_prefix, after }: Search, budget: ReadBudget): Generator<StorePosition> {
     const few = this.#fewUnder(namespace_prefix, budget);
     if (few !== null) {
@@ -252,7 +258,7 @@ export class ItemTable {
     }
   }
 
-  /** Every item under the prefix, provided that they are few. */
+  /** Returns every item under the prefix; null if there are too many. */
   #fewUnder(prefix: string[], budget: ReadBudget): StorePosition[] | null {
     const { from, to } = rangeOf(prefix);
     const places: StorePosition[] = [];
@@ -273,7 +279,7 @@ export class ItemTable {
     return places.toSorted(byTurn);
   }
 
-  /** Reads the index alone, row by row, so that nothing is read that is not asked for. */
+  /** Reads rows from the index only, one at a time, so that no row is read unless it is consumed. */
   *#behind(after: StorePosition | undefined): Generator<SqlStorageCursor<StorePosition>> {
     const select = "SELECT updated_at, namespace, key FROM items INDEXED BY items_by_update";
     if (after === undefined) {
@@ -292,8 +298,8 @@ export class ItemTable {
 }
 
 /**
- * The texts of the namespaces that begin with these labels are those between `from` and `to`: what follows the
- * labels in JSON is a comma or a bracket, and `to` differs in the quote or bracket before it.
+ * Returns bounds between which the texts of all namespaces that begin with these labels lie: in JSON the labels
+ * are followed by a comma or a bracket, and `to` differs in the quote or bracket before that.
  */
 function rangeOf(labels: string[]): { from: string; to: string } {
   const from = JSON.stringify(labels).slice(0, -1);
@@ -313,7 +319,10 @@ function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** A filter is about the members of the value, and beside them about the item's namespace and key. */
+/**
+ * Whether an item matches a filter. The filter applies to the value's members, and to the item's namespace and
+ * key.
+ */
 export function isSeen(
   { namespace, key, value }: Pick<StoredItem, "namespace" | "key" | "value">,
   seenBy: Visibility,

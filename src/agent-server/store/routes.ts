@@ -23,7 +23,7 @@ import {
   storeSettings,
 } from "./store-service.ts";
 
-/** The items that a deployment's graphs keep across threads. */
+/** Routes of the items that a deployment's graphs keep across threads. */
 export const storeRoutes = createRouter();
 
 const foundItems: ResponseConfig = {
@@ -41,7 +41,7 @@ storeRoutes.openapi(
     method: "put",
     path: "/store/items",
     tags: ["Store"],
-    summary: "Put an item in the place of what is there",
+    summary: "Store an item, and replace the one that is stored there",
     request: { body: jsonBodyOf(putItemSchema) },
     responses: { 204: { description: "Stored" } },
   }),
@@ -79,7 +79,7 @@ storeRoutes.openapi(
     tags: ["Store"],
     summary: "Delete an item",
     request: { body: jsonBodyOf(deleteItemSchema) },
-    responses: { 204: { description: "Deleted, or not there" } },
+    responses: { 204: { description: "Deleted, or the item did not exist" } },
   }),
   async (c) => {
     const { namespace, key } = c.req.valid("json");
@@ -101,7 +101,7 @@ storeRoutes.openapi(
     const search = c.req.valid("json");
     const call = agentCall(c);
     const { index } = await storeSettings(call);
-    // Without an index the answer is that of a search without it, as servers of the ecosystem give it.
+    // Without an index the query is ignored, as other servers of the ecosystem do.
     if (index === null && search.query) noteIgnored(c, [{ path: [], keys: ["query"] }]);
     return jsonResponse(c, await searchItems(call, search));
   },

@@ -12,7 +12,10 @@ const MAX_QUERY_CHARS = 100_000;
 const labels = z.array(z.string());
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** SQLite stores UTF-8: half of a surrogate pair would become another key, and a NUL its end for some readers. */
+/**
+ * SQLite stores UTF-8: an unpaired surrogate would become a different key, and for some readers a NUL ends the
+ * text.
+ */
 const key = z.string().refine((text) => text.isWellFormed() && !text.includes("\0"), {
   message: "Input should be well-formed Unicode without the character NUL",
   params: { type: "string_unicode" },
@@ -40,9 +43,9 @@ export const putItemSchema = z
     namespace: labels,
     key,
     value: jsonObject,
-    /** Null lets the project say, as when it is missing; false keeps the item out of the index. */
+    /** Null, like a missing field, means the project's setting; false keeps the item out of the index. */
     index: z.union([z.literal(false), z.array(z.string()).max(MAX_PATHS)]).nullish(),
-    /** Minutes; null is for ever, and when it is missing the project says. */
+    /** Minutes. Null means that the item never expires; if the field is missing, the project's setting applies. */
     ttl: z.number().positive().max(MAX_TTL_MINUTES).nullish(),
   })
   .openapi("StorePutRequest");
@@ -52,7 +55,7 @@ export const deleteItemSchema = z
   .openapi("StoreDeleteRequest");
 
 export const getItemQuery = z.strictObject({
-  /** Clients join the labels by dots; the API's description has a list. */
+  /** Clients join the labels with dots; in the API's description this is a list. */
   namespace: z
     .union([z.string(), labels])
     .transform((value) => (typeof value === "string" ? value.split(".") : value))
@@ -68,7 +71,7 @@ export const searchItemsSchema = z
     filter: filter.nullish(),
     limit: count(DEFAULT_ITEMS),
     offset: count(0),
-    /** Has no effect without an index. */
+    /** Has no effect if the project has no index. */
     query: z.string().max(MAX_QUERY_CHARS).nullish(),
     refresh_ttl: z.boolean().nullish(),
   })
@@ -97,7 +100,7 @@ export const itemSchema = z.object(itemFields).openapi("Item");
 const foundItemSchema = z
   .object({
     ...itemFields,
-    score: z.number().optional().openapi({ description: "Nearness to the query, from -1 to 1" }),
+    score: z.number().optional().openapi({ description: "Similarity to the query, from -1 to 1" }),
   })
   .openapi("SearchItem");
 

@@ -11,7 +11,7 @@ const OPERATORS: Record<string, Comparison> = {
   $lte: (value, operand) => compare(value, operand, (sign) => sign <= 0),
 };
 
-/** Every key of the filter must match: an operator object, or a value that is equal. */
+/** Returns whether the value matches every key of the filter: with an operator object, or an equal value. */
 export function matchesFilter(
   value: Record<string, unknown>,
   filter: Record<string, unknown>,
@@ -19,7 +19,7 @@ export function matchesFilter(
   return Object.entries(filter).every(([key, condition]) => matches(value[key], condition));
 }
 
-/** The first operator of the filter that there is not; null when it has none such. */
+/** Returns the first unknown operator of the filter; null if all are known. */
 export function unknownOperator(filter: Record<string, unknown>): string | null {
   const names = Object.values(filter)
     .filter(isOperatorObject)
@@ -53,12 +53,12 @@ function compare(value: unknown, operand: unknown, test: (sign: number) => boole
   return false;
 }
 
-/** Compares structure, regardless of the order of keys. */
+/** Compares structurally, regardless of the order of keys. */
 function equals(left: unknown, right: unknown): boolean {
   return left === right || isDeepStrictEqual(left, right);
 }
 
-/** True when the labels begin with `prefix` and end with `suffix`; `*` stands for any one label. */
+/** Returns whether the labels begin with `prefix` and end with `suffix`; `*` matches any one label. */
 export function matchesNamespace(
   labels: readonly string[],
   conditions: { prefix?: readonly string[] | undefined; suffix?: readonly string[] | undefined },

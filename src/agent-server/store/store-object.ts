@@ -13,10 +13,10 @@ import { checkOperations } from "./check-operations.ts";
 import type { Visibility } from "../../lib/metadata-filter.ts";
 import { ItemTable, type StorePage } from "./item-table.ts";
 
-/** What one call may read: other calls wait for its end, and what it has read is in memory. */
+/** Maximum that one call may read: other calls wait until it ends, and what it has read is held in memory. */
 const TURN = { rows: 5000, bytes: 8 * 1024 * 1024 };
 
-/** Vectors are compared and let go at once: what they take is time, not memory. */
+/** Maximum for comparing vectors. They are not kept in memory, so this bounds the time. */
 const VECTOR_TURN = { rows: 5000, bytes: 16 * 1024 * 1024 };
 
 const SWEEP_MS = "sweep_ms";
@@ -24,19 +24,19 @@ const DEFAULT_SWEEP_MS = 5 * 60_000;
 
 export type ReadOperation = Exclude<StoreOperation, PutOperation>;
 
-/** A turn of one operation that reads: what is left of it reads, too. */
+/** The result of one turn of a read operation: the remaining operation, if any, is a read operation, too. */
 export type ReadTurn = Pick<StoreTurn, "answers"> & {
   begun: { found: unknown[]; rest: ReadOperation } | null;
 };
 
 /**
- * A deployment's long-term store (LangGraph's BaseStore): items under hierarchical namespaces, shared
- * by all its threads. One object, so that a read sees every write that was answered before it.
+ * A deployment's long-term store (LangGraph's BaseStore): items under hierarchical namespaces, shared by all its
+ * threads. It is a single object, so that a read sees every write that was acknowledged before it.
  */
 export class StoreObject extends DurableObject<Env> {
   readonly #items: ItemTable;
   #hasTable = false;
-  /** When the alarm is set for; undefined as long as nobody has looked. */
+  /** The time that the alarm is set for, null if it is not set; undefined until it has been read. */
   #alarmAt: number | null | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -44,7 +44,7 @@ export class StoreObject extends DurableObject<Env> {
     this.#items = new ItemTable(ctx.storage.sql);
   }
 
-  /** Forgets all items; a store that nobody writes to then is not stored. */
+  /** Deletes all items. A store that is not written to afterwards takes no storage. */
   async erase(): Promise<void> {
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
@@ -52,7 +52,7 @@ export class StoreObject extends DurableObject<Env> {
     this.#alarmAt = null;
   }
 
-  /** Removes what has expired, in as many turns as it takes: others come in between. */
+  /** Removes expired items, in as many turns as needed, so that other calls can run in between. */
   override async alarm(): Promise<void> {
     this.#alarmAt = null;
     while (!this.#transact(() => this.#items.sweep(new ReadBudget(TURN)))) await scheduler.wait(0);
@@ -61,8 +61,8 @@ export class StoreObject extends DurableObject<Env> {
   }
 
   /**
-   * Performs operations in their order, in one transaction: as many as its budget allows, and at least a part of
-   * the first. Throws when one is not valid; nothing is written then.
+   * Performs operations in order, in one transaction: as many as the budget allows, and at least a part of the
+   * first. Throws if an operation is not valid; nothing is written then.
    */
   async execute(operations: StoreOperation[]): Promise<StoreTurn> {
     checkOperations(operations);
@@ -70,12 +70,12 @@ export class StoreObject extends DurableObject<Env> {
     return rested(this.#transact(() => this.#turn(operations, null)));
   }
 
-  /** Performs one operation that reads, or a part of it, for somebody who sees only what `seenBy` matches. */
+  /** Performs one read operation, or a part of it, for a caller who may see only what `seenBy` matches. */
   async read(operation: ReadOperation, seenBy: Visibility): Promise<ReadTurn> {
     return rested(this.#transact(() => this.#turn([operation], seenBy) as ReadTurn));
   }
 
-  /** Puts or deletes an item. False when there is one that `seenBy` does not match: it is left as it is. */
+  /** Stores or deletes an item. Returns false, and changes nothing, if `seenBy` does not match the stored item. */
   async put(operation: PutOperation, seenBy: Visibility): Promise<boolean> {
     checkOperations([operation]);
     this.#alarmAt ??= await this.ctx.storage.getAlarm();
@@ -88,7 +88,7 @@ export class StoreObject extends DurableObject<Env> {
     return isPut;
   }
 
-  /** The alarm is set in the transaction that makes it due. */
+  /** Sets the alarm in the same transaction as the write that requires it. */
   #expectSweep({ minutes, sweep_minutes }: ItemTtl): void {
     const sweepMs = Math.ceil(sweep_minutes * 60_000);
     if (sweepMs !== this.#sweepMs()) this.ctx.storage.kv.put(SWEEP_MS, sweepMs);
@@ -142,7 +142,10 @@ export class StoreObject extends DurableObject<Env> {
   }
 }
 
-/** A turn that others follow leaves room for whoever has asked meanwhile: calls in one process never look up. */
+/**
+ * Waits before a turn that others follow is returned, so that other pending calls can run: calls within one
+ * process would otherwise follow each other without a pause.
+ */
 async function rested<T extends Pick<StoreTurn, "begun">>(turn: T): Promise<T> {
   if (turn.begun !== null) await scheduler.wait(0);
   return turn;

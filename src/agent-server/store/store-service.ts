@@ -19,12 +19,15 @@ import { type ReadOperation, type ReadTurn, type StoreObject, storeOf } from "./
 import type { EmbedRequest } from "../../graph-runtime/protocol.ts";
 import { requestedGraphs } from "../graph-host.ts";
 
-/** How the project that a request is for has set up its store. */
+/** Returns the store settings of the project that a request is for. */
 export async function storeSettings(call: AgentCall): Promise<StoreSettings> {
   return (await describedProject(call)).store;
 }
 
-/** Puts an item where the project's handler says, and not over one that the caller does not see. */
+/**
+ * Stores an item where the project's handler puts it, unless that would replace an item that the caller may not
+ * see.
+ */
 export async function putItem(call: AgentCall, put: ItemPut): Promise<void> {
   const { namespace, key, value, index, ttl: minutes } = put;
   requireNamespace(namespace);
@@ -40,7 +43,7 @@ export async function putItem(call: AgentCall, put: ItemPut): Promise<void> {
   if (!isPut) throw new ApiError("not_found", "Item not found");
 }
 
-/** The item as JSON; null when there is none that the caller sees. */
+/** Returns the item as JSON; null if the caller sees no such item. */
 export async function getItem(call: AgentCall, { namespace = [], key, refresh_ttl }: ItemGet) {
   const { target, filter } = await authorizeStore(call, "store:get", { namespace, key });
   const refresh = refresh_ttl ?? (await storeSettings(call)).ttl.refresh_on_read;
@@ -50,14 +53,14 @@ export async function getItem(call: AgentCall, { namespace = [], key, refresh_tt
   return item === null ? null : toItemJson(item);
 }
 
-/** An item that is not there, or that the caller does not see, is deleted already. */
+/** Deletes an item. If it does not exist, or the caller may not see it, this does nothing. */
 export async function deleteItem(call: AgentCall, namespace: string[], key: string): Promise<void> {
   if (namespace.length > 0) requireNamespace(namespace);
   const { target, filter } = await authorizeStore(call, "store:delete", { namespace, key });
   await itemsOf(call).put({ op: "put", ...target, value: null }, filter);
 }
 
-/** The items of the page, newest update first, as JSON. They are read while the answer is sent. */
+/** Returns a page of items, the latest update first, as JSON. They are read while the response is sent. */
 export async function searchItems(call: AgentCall, search: ItemsSearch): Promise<JsonText> {
   const { namespace_prefix, filter, limit, offset, query, refresh_ttl } = search;
   const namespace = namespace_prefix ?? [];
@@ -80,7 +83,7 @@ export async function searchItems(call: AgentCall, search: ItemsSearch): Promise
   return jsonListAs("items", textsOf(items, toItemJson));
 }
 
-/** The namespaces of the page, in the order of their texts, as JSON. */
+/** Returns a page of namespaces, in the order of their texts, as JSON. */
 export async function listNamespaces(call: AgentCall, search: NamespacesSearch): Promise<JsonText> {
   const { prefix, suffix, max_depth, limit, offset } = search;
   for (const labels of [prefix, suffix]) if (labels?.length) requireNamespace(labels);
@@ -110,7 +113,7 @@ function itemsOf({ env, scope }: AgentCall): Pick<StoreObject, "read" | "put"> {
   return storeOf(env, scope);
 }
 
-/** What a search or a list finds, in as many turns of the store as it takes; each begins when it is asked for. */
+/** Yields the results of a search or list, in as many turns of the store as needed. Each turn starts on demand. */
 async function* found<T>(
   call: AgentCall,
   operation: ReadOperation,
@@ -118,7 +121,7 @@ async function* found<T>(
 ): AsyncGenerator<T, void> {
   for (let next: ReadOperation | null = operation; next !== null;) {
     const turn: ReadTurn = await itemsOf(call).read(next, seenBy);
-    // The store answers an operation with what that operation finds.
+    // The store's answer to an operation has the type of that operation's results.
     yield* (turn.begun?.found ?? turn.answers[0]) as T[];
     next = turn.begun?.rest ?? null;
   }
@@ -164,7 +167,7 @@ function requireSize({
   if (problem !== null) throw invalidField(["body", problem.field], problem.message, "too_long");
 }
 
-/** What an item is compared by, as the project's own code finds it. `index` is what the put says. */
+/** Returns the vectors of an item, computed by the project's own code. `index` is the field of the put request. */
 async function itemVectors(
   call: AgentCall,
   value: Record<string, unknown>,
@@ -173,14 +176,14 @@ async function itemVectors(
   return index === false ? [] : embedded(call, { value, index: index ?? null });
 }
 
-/** The vector of what is searched for. */
+/** Returns the vector of a search query. */
 async function queryVector(call: AgentCall, query: string): Promise<Float32Array> {
   const [found] = await embedded(call, { query });
   if (found === undefined) throw noVectors();
   return found.vector;
 }
 
-/** A deployment's code answers what it likes. */
+/** Returns vectors from the project's code. A deployment's code may return anything, so the answer is validated. */
 async function embedded(call: AgentCall, request: EmbedRequest): Promise<ItemVector[]> {
   const result = await requestedGraphs(call).embed(request);
   if (result.ok) {
@@ -194,6 +197,6 @@ async function embedded(call: AgentCall, request: EmbedRequest): Promise<ItemVec
 function noVectors(): ApiError {
   return new ApiError(
     "unavailable",
-    `The project's index gave what are not at most ${MAX_ITEM_VECTORS} vectors`,
+    `The project's index did not return valid vectors: at most ${MAX_ITEM_VECTORS} are allowed`,
   );
 }

@@ -8,12 +8,12 @@ import type {
 } from "../../graph-runtime/store-operations.ts";
 import type { ReadBudget } from "../read-budget.ts";
 
-/** A vector of an item, of length 1, so that nearness is a product and no more. */
+/** A vector of an item, normalized to length 1, so that similarity is just a dot product. */
 type StoredVector = ItemPlace & { vector: Float32Array };
 
 type VectorRow = ItemPlace & { vector: ArrayBuffer };
 
-/** What searches by meaning compare items by: 32-bit floats, in the order of the items' places. */
+/** The vectors that similarity searches compare: 32-bit floats, ordered by the items' namespaces and keys. */
 export class VectorTable {
   readonly #sql: SqlStorage;
 
@@ -33,7 +33,7 @@ export class VectorTable {
     `);
   }
 
-  /** Puts an item's vectors in the place of those that it had. */
+  /** Replaces the vectors of an item. */
   replace({ namespace, key }: ItemPlace, vectors: readonly ItemVector[] = []): void {
     this.#sql.exec("DELETE FROM vectors WHERE namespace = ? AND key = ?", namespace, key);
     for (const { path, vector } of vectors) {
@@ -47,7 +47,7 @@ export class VectorTable {
     }
   }
 
-  /** The vectors of namespaces between two texts, from behind an item on. Each is read when it is asked for. */
+  /** Yields the vectors of the namespaces between two texts, starting after an item. Each is read on demand. */
   *between(
     { from, to }: { from: string; to: string },
     after: ItemPlace | null,
@@ -79,7 +79,7 @@ function* stored(rows: Iterable<VectorRow>): Generator<StoredVector> {
   }
 }
 
-/** The vector with a length of 1; one without a direction stays as it is, and is near to nothing. */
+/** Returns the vector scaled to length 1; a zero vector is unchanged, and is similar to nothing. */
 function normalized(vector: Float32Array): Float32Array<ArrayBuffer> {
   let squares = 0;
   for (const value of vector) squares += value * value;
@@ -87,31 +87,32 @@ function normalized(vector: Float32Array): Float32Array<ArrayBuffer> {
   return Float32Array.from(vector, (value) => value / length);
 }
 
-/** A search for what is near to a vector. */
+/** A search for items that are similar to a vector. */
 export type VectorSearch = Extract<StoreOperation, { op: "search" }> & { vector: Float32Array };
 
-/** The score of a vector of another length: of another model, which the project had before. */
+/** The score of a vector with a different length, which comes from a model that the project used before. */
 const INCOMPARABLE = -Infinity;
 
-/** What a search asks of items. */
+/** Access to the items of a search. */
 export type SearchedItems = {
-  /** Whether the item is one that the search is for. */
+  /** Whether the item matches the search. */
   accepts(place: ItemPlace): boolean;
-  /** The item for the answer; null when it is not there any more, or not what the search is for. */
+  /** Returns the item for the answer; null if it no longer exists, or does not match the search. */
   read(place: ItemPlace): StoredItem | null;
 };
 
 type Tables = {
   vectors: VectorTable;
   items: SearchedItems;
-  /** The texts of the namespaces that are searched are between these. */
+  /** Bounds between which the texts of the searched namespaces lie. */
   range: { from: string; to: string };
   budget: ReadBudget;
 };
 
 /**
- * Finds the items nearest to a vector, by cosine: exactly, by a look at each vector in the range. Turns compare
- * vectors and remember the best places; when all were compared, the items are read.
+ * Finds the items with the highest cosine similarity to a vector. The result is exact: every vector in the range
+ * is compared. Turns compare vectors and remember the best items' places; once all are compared, the items are
+ * read.
  */
 export function searchNear(
   search: VectorSearch,
@@ -137,7 +138,10 @@ export function searchNear(
   return { found, rest: null };
 }
 
-/** Compares until all are compared or the budget is spent, but always some, and an item's vectors together. */
+/**
+ * Compares vectors until all are compared or the budget is spent. It always compares some, and never splits an
+ * item.
+ */
 function rank(
   { vector, limit, offset }: VectorSearch,
   before: Ranking | null,
@@ -169,12 +173,12 @@ function rank(
   return { best, after: null };
 }
 
-/** Of vectors whose length is 1, but for what 32 bits round. */
+/** Returns the cosine of vectors with length 1. It is clamped, because 32-bit floats are rounded. */
 function cosine(left: Float32Array, right: Float32Array): number {
   return Math.max(-1, Math.min(1, product(left, right)));
 }
 
-/** Four sums at once, because each addition waits for the one before it. */
+/** Uses four independent sums, because each addition waits for the previous one. */
 function product(left: Float32Array, right: Float32Array): number {
   let [a, b, c, d] = [0, 0, 0, 0];
   const whole = left.length - (left.length % 4);

@@ -8,7 +8,7 @@ export type ExtractPath = { root: ExtractRoot; steps: (string | number)[] };
 
 const STEP = /^(?:\.([^.[\]]+)|\[(-?\d{1,9})\])/;
 
-/** Parses `values.messages[-1].content`; null when the text is not a path, or has no known root. */
+/** Parses a path such as `values.messages[-1].content`; returns null if it is malformed or its root is unknown. */
 export function parseExtractPath(text: string): ExtractPath | null {
   const root = EXTRACT_ROOTS.find((name) => name === /^[a-z]+/.exec(text)?.[0]);
   if (root === undefined) return null;
@@ -24,7 +24,7 @@ export function parseExtractPath(text: string): ExtractPath | null {
   return { root, steps };
 }
 
-/** The value at the end of the steps, or null where there is none. -1 is an array's last element. */
+/** Returns the value at the end of the steps; null if there is none. The index -1 is an array's last element. */
 export function followPath(start: unknown, steps: ExtractPath["steps"]): unknown {
   let value = start;
   for (const step of steps) {

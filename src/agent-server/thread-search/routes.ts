@@ -16,7 +16,7 @@ import {
 } from "./schemas.ts";
 import { countIndex, searchIndex } from "./search.ts";
 
-/** Searches over all threads of a scope. */
+/** Routes that search all threads of a scope. */
 export const threadSearchRoutes = createRouter();
 
 const foundThreads: ResponseConfig = {

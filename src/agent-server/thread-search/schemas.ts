@@ -25,7 +25,7 @@ export const THREAD_FIELDS = [
 
 export type ThreadField = (typeof THREAD_FIELDS)[number];
 
-/** SDKs know a field `context`, which threads here do not have: it may be asked for. */
+/** SDKs have a field `context`, which threads do not have here; clients may request it all the same. */
 const SELECTABLE = [...THREAD_FIELDS, "context"] as const;
 
 const sortBySchema = z.enum([
@@ -87,7 +87,7 @@ export const threadSearchSchema = z
 
 export type ThreadSearch = z.infer<typeof threadSearchSchema>;
 
-/** The part of a search that fits a query. */
+/** The fields of a search that can be given in a query string. */
 export const threadListQuery = z.strictObject({
   status: z.enum(THREAD_STATUSES).optional(),
   ids: listParam().pipe(z.array(uuidParam()).max(MAX_IDS)).optional(),

@@ -18,10 +18,10 @@ import { threadDatabase } from "../threads/index/thread-databases.ts";
 
 type IndexedThread = Partial<Thread> & { extracted?: Record<string, unknown> };
 
-/** `threads` is the page as JSON text, and `returned` is how many it has. */
+/** A page of `returned` threads as JSON text. */
 export type SearchResult = { threads: JsonText; returned: number; total: number; page: Page };
 
-/** A page of the threads that match; null when too many have to be looked at. */
+/** Returns a page of the matching threads; null if too many threads would have to be examined. */
 export async function searchIndex(
   env: Env,
   scope: Scope,
@@ -31,7 +31,7 @@ export async function searchIndex(
   const page = { limit: search.limit ?? 10, offset: search.offset ?? 0 };
   const filter = {
     ...toFilter(search, access),
-    // The SDK's empty list stands for no filter.
+    // The SDK sends an empty list if it wants no filter.
     ids: search.ids && search.ids.length > 0 ? search.ids : undefined,
   };
   const fields = selectedFields(search.select ?? null);
@@ -60,7 +60,7 @@ export async function searchIndex(
   };
 }
 
-/** How many threads match; null when too many have to be looked at. */
+/** Returns the number of matching threads; null if too many threads would have to be examined. */
 export async function countIndex(
   env: Env,
   scope: Scope,
@@ -70,7 +70,7 @@ export async function countIndex(
   return countThreads(threadDatabase(env, scope), scope, toFilter(search, access));
 }
 
-/** The threads of a page in their order. They are read in parts, and large ones one at a time. */
+/** Yields the threads of a page in their order. They are read in parts, and large ones one at a time. */
 async function* threadTexts(
   page: readonly ScannedRow[],
   thread: {
@@ -84,7 +84,7 @@ async function* threadTexts(
     const rows = new Map((await thread.read(ids)).map((row) => [row.thread_id, row]));
     for (const id of ids) {
       const row = rows.get(id);
-      // A thread that is gone meanwhile is left out.
+      // A thread that was deleted in the meantime is left out.
       if (row !== undefined) yield JSON.stringify(thread.project(await thread.complete(row)));
     }
   }
@@ -106,7 +106,7 @@ function selectedFields(select: readonly string[] | null): ThreadField[] {
   return THREAD_FIELDS.filter((field) => select === null || select.includes(field));
 }
 
-/** Whether the index left out what the answer needs. */
+/** Whether the index omits a field that the answer needs. */
 function isMissing(row: FoundThread, needed: ReadonlySet<string>): boolean {
   if (row.omitted === "none") return false;
   if (row.omitted === "values") return needed.has("values");
@@ -114,8 +114,8 @@ function isMissing(row: FoundThread, needed: ReadonlySet<string>): boolean {
 }
 
 /**
- * The thread as its object tells it, with what the index left out. The thread may be gone since the index was written:
- * then the index counts.
+ * Reads the thread from its object, which has the fields that the index omits. If the thread was deleted since the
+ * index was written, the index row is returned.
  */
 async function askThread(
   env: Env,

@@ -11,7 +11,7 @@ import {
   type ThreadStreamQuery,
 } from "../threads/contract/thread-requests.ts";
 
-/** Follows a thread over all its runs. */
+/** Routes that stream a thread across all its runs. */
 export const threadStreamRoutes = createRouter();
 
 const modes = listParam(THREAD_STREAM_MODES).optional();
@@ -24,13 +24,13 @@ threadStreamRoutes.openapi(
     summary: "Follow the runs of a thread, present and future",
     request: {
       params: z.object({ thread_id: uuidParam() }),
-      // The clients send the first, the published description has the second.
+      // The clients send `stream_mode`; the published description has `stream_modes`.
       query: z.strictObject({ stream_mode: modes, stream_modes: modes }),
     },
     responses: {
       200: {
         description:
-          "Server-sent events, after `Last-Event-ID` when given; `-` begins with what is kept",
+          "Server-sent events, after `Last-Event-ID` when given; `-` starts with the oldest kept event",
         content: { "text/event-stream": { schema: z.string() } },
       },
     },
@@ -45,13 +45,13 @@ threadStreamRoutes.openapi(
       modes: asked.length > 0 ? asked : ["run_modes"],
     });
     if (!opened.ok) throw threadFailure(opened, thread_id);
-    // Where a client goes on reading when its connection breaks.
+    // The address at which a client resumes reading when its connection breaks.
     c.header("Location", `/threads/${thread_id}/stream`);
     return streamResponse(c, "events", opened.value);
   },
 );
 
-/** What is no event id of ours counts as none. */
+/** Parses the header. An event id that this server did not create is treated as if the header were missing. */
 function placeOf(header: string | undefined): ThreadStreamQuery["last_event_id"] {
   if (header === "-" || header === "-1") return "beginning";
   const [, turn, event] = /^(\d{1,15})-(\d{1,15})$/.exec(header ?? "") ?? [];

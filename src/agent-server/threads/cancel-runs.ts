@@ -9,12 +9,12 @@ import type { CancelAction } from "./runs/execution.ts";
 import type { CancelTarget } from "./run-schemas.ts";
 import { threadDatabase } from "./index/thread-databases.ts";
 
-/** So many threads are asked in one request; who has more asks again, until there is none. */
+/** Maximum threads per request. A client with more of them repeats the request until none is left. */
 const MAX_THREADS = 500;
 
 /**
- * Cancels the named runs of a thread, or the runs of a status on those threads that the index shows
- * as busy, the longest so first. Throws when there is none.
+ * Cancels the named runs of a thread, or the runs with a status on those threads that the index shows as busy, the
+ * least recently updated first. Throws `not_found` if there are none.
  */
 export async function cancelRuns(
   call: AgentCall,

@@ -18,27 +18,27 @@ import type { Run } from "./contract/thread-json.ts";
 
 export type NewRunOptions = {
   follow: Follow;
-  /** Null for a run on a thread of its own. */
+  /** Null for a run that gets its own thread. */
   threadId: string | null;
   createThread: boolean;
   temporary: boolean;
-  /** The tick of a cron that makes the run: for one tick there is one run, however often it is made. */
+  /** The cron tick that creates the run. A tick has only one run, however often its creation is repeated. */
   tick?: CronTick;
-  /** An assistant that this request has read already, which need not be the one that the run names. */
+  /** An assistant that this request has already read. It need not be the one that the run names. */
   foreseen?: AssistantRow | null;
 };
 
-/** A run that may be made: its assistant is there, and whoever asks has leave. */
+/** A run that may be created: its assistant exists, and the caller is authorized. */
 export type PreparedRun = { thread: ThreadHandle; request: CreateRunRequest };
 
-/** Refuses what can be known to be wrong before anything is stored. */
+/** Refuses every request that can be recognized as wrong before anything is stored. */
 export async function prepareRun(
   call: AgentCall,
   body: RunCreateBody,
   options: NewRunOptions,
 ): Promise<PreparedRun> {
   const { follow, tick, foreseen = null } = options;
-  // The id is older than any wait, so that the runs of a batch are named in their order.
+  // The id is created before anything is awaited, so that the ids of a batch's runs are in the batch's order.
   const runId = tick === undefined ? uuidv7() : runIdOfTick(tick);
   const assistant = await resolveAssistant(call, body.assistant_id, foreseen);
   await assertWebhook(call, body.webhook);
@@ -80,7 +80,7 @@ export async function prepareRun(
   return { thread: threadWith(call, threadId, access), request };
 }
 
-/** Stores the run, which executes from then on; `stream` is what its creator follows. */
+/** Stores the run, which executes from then on; `stream` is the stream that its creator follows. */
 export async function startRun({
   thread,
   request,
@@ -91,7 +91,10 @@ export async function startRun({
   throw threadFailure(created, request.thread_id);
 }
 
-/** What came as headers wins: a gateway may have set them, and the body is its client's. */
+/**
+ * Adds the configurable values from headers. They override those of the body, because a gateway may have set them,
+ * but the body comes from its client.
+ */
 function withConfigurable(payload: RunPayload, headers: Record<string, string> = {}): RunPayload {
   const { config } = payload;
   const given = config["configurable"];
@@ -99,7 +102,7 @@ function withConfigurable(payload: RunPayload, headers: Record<string, string> =
   return { ...payload, config: { ...config, configurable } };
 }
 
-/** A new run as a project's handlers are shown it. */
+/** Returns a new run in the form that a project's handlers see. */
 function createRunValue({ metadata, multitask_strategy, after_seconds, ...kwargs }: RunPayload) {
   return {
     status: "pending",

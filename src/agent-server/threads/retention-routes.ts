@@ -6,7 +6,7 @@ import { CONNECTIONS, mapLimited } from "../../lib/map-limited.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import type { ThreadTtl } from "./storage/thread-ttl.ts";
 
-/** What of threads goes on request. That by time is a matter of each thread's object. */
+/** Routes that prune threads on request. Pruning by time to live is done by each thread's object. */
 export const threadRetentionRoutes = createRouter();
 
 threadRetentionRoutes.openapi(
@@ -20,7 +20,7 @@ threadRetentionRoutes.openapi(
     },
     responses: {
       200: {
-        description: "How many threads were there and have been pruned",
+        description: "The number of threads that have been pruned",
         content: { "application/json": { schema: prunedSchema } },
       },
     },
@@ -33,8 +33,9 @@ threadRetentionRoutes.openapi(
 );
 
 /**
- * Removes threads, or all but their latest checkpoints, and tells how many it were. Those that the caller does not see
- * count like those that are not there. Throws before anything is removed when a handler of the project refuses one.
+ * Removes threads, or all but their latest checkpoints, and returns the number of pruned threads. Threads that the
+ * caller may not see are treated as missing. If a handler of the project refuses one of them, throws before
+ * anything is removed.
  */
 async function pruneThreads(
   call: AgentCall,

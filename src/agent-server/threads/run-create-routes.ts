@@ -18,7 +18,7 @@ import {
 } from "./run-schemas.ts";
 import { feedbackLinks } from "../../tracing/feedback-links.ts";
 
-/** Creates runs: on a thread, or on a thread of their own (stateless). */
+/** Routes that create runs: on a thread, or on their own thread (stateless). */
 export const runCreateRoutes = createRouter();
 
 const RESPONSES: Record<Follow, ResponseConfig & { suffix: string }> = {
@@ -99,7 +99,7 @@ runCreateRoutes.openapi(
   }),
   async (c) => {
     const call = agentCall(c);
-    // Nothing is made before each of them may be: a refusal leaves no part of a batch behind.
+    // All runs are checked before any is created, so that a refusal leaves no part of the batch behind.
     const prepared = await mapLimited(c.req.valid("json"), CONNECTIONS, (item) => {
       const { body, temporary } = statelessRun(item);
       return prepareRun(call, body, {
@@ -138,15 +138,15 @@ async function createRun(
     options.threadId === null ? `/runs/${run_id}` : `/threads/${run.thread_id}/runs/${run_id}`;
   c.header("Content-Location", path);
   if (stream === null) return c.json(run);
-  // Where a client goes on reading when its connection breaks.
+  // The address at which a client resumes reading when its connection breaks.
   c.header("Location", `${path}/${follow === "events" ? "stream" : "join"}`);
   return streamResponse(c, follow === "events" ? "events" : "json", stream);
 }
 
-/** How long after the latest end of a run its feedback can be given. */
+/** Milliseconds after the latest possible end of a run during which feedback on it can be given. */
 const LINK_LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** Gives a run that asks for feedback the links for it, which are there before the run is. */
+/** Gives a run that asks for feedback its links, which are created before the run. */
 async function withFeedbackLinks(c: AppContext, prepared: PreparedRun): Promise<PreparedRun> {
   const { request } = prepared;
   const { feedback_keys: keys, after_seconds } = request.payload;

@@ -15,7 +15,7 @@ import { streamResponse } from "../../http/streamed-response.ts";
 import { STREAM_MODES } from "../../graph-runtime/protocol.ts";
 import type { ThreadHandle } from "./thread-stub.ts";
 
-/** Reads, joins and cancels runs. A stateless run is on the thread that has its id. */
+/** Routes that read, join and cancel runs. A stateless run is on the thread that has its id. */
 export const runRoutes = createRouter();
 
 const threadParams = z.object({ thread_id: uuidParam() });
@@ -36,7 +36,7 @@ const finalValues: ResponseConfig = {
   content: { "application/json": { schema: z.unknown() } },
 };
 
-/** What the Python client sends when its caller names no mode: all of them. */
+/** Sent by the Python client when its caller names no mode. It means all modes. */
 const NO_MODE = "";
 
 const cancelAction = z.enum(["interrupt", "rollback"]);
@@ -236,7 +236,7 @@ async function join(
   return streamResponse(c, "json", joined.value);
 }
 
-/** `location` says where the stream is, so only when there is one. */
+/** `location` is the header with the stream's address, so it is only set if there is a stream. */
 async function joinStream(
   c: AppContext,
   threadId: string,
@@ -257,7 +257,10 @@ async function joinStream(
   return streamResponse(c, "events", joined.value);
 }
 
-/** A reader whose leaving ends the run needs leave to cancel it. */
+/**
+ * Returns the thread for reading. If the reader's disconnecting cancels the run, it must be allowed to cancel it,
+ * too.
+ */
 async function readerOf(
   c: AppContext,
   thread_id: string,
@@ -278,7 +281,10 @@ async function readerOf(
   return reading;
 }
 
-/** `-1` replays everything; what is no event id of ours counts as none. */
+/**
+ * Parses the header. `-1` replays everything; an id that this server did not create is treated as if it were
+ * missing.
+ */
 function lastEventId(header: string | undefined): number | null {
   return header !== undefined && /^(-1|\d{1,15})$/.test(header) ? Number(header) : null;
 }

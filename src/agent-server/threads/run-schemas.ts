@@ -6,7 +6,7 @@ import { MULTITASK_STRATEGIES, RUN_STATUSES } from "./storage/run-row.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 
-/** What a timer takes. */
+/** Longest delay that a timer accepts. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export const configSchema = z
@@ -23,7 +23,7 @@ export const configSchema = z
 
 export const checkpointSchema = z
   .strictObject({
-    // SDKs send back the checkpoint they were given, which names its thread.
+    // SDKs send back the checkpoint as they got it, which includes its thread.
     thread_id: z.string().optional(),
     checkpoint_id: z.string().nullish(),
     checkpoint_ns: z.string().nullish(),
@@ -45,7 +45,7 @@ const nodeNames = z.union([z.literal("*"), z.array(z.string())]);
 
 const streamMode = z.enum(STREAM_MODES);
 
-/** Each is a row, and a link in one event of the run. */
+/** Each key takes a row, and a link in an event of the run. */
 const MAX_FEEDBACK_KEYS = 20;
 
 const runCreate = z.strictObject({
@@ -63,14 +63,14 @@ const runCreate = z.strictObject({
   stream_subgraphs: z.boolean().nullish(),
   stream_resumable: z.boolean().nullish(),
   on_disconnect: z.enum(["cancel", "continue"]).nullish(),
-  // The Python client's own affair, which it sends all the same.
+  // Only has a meaning inside the Python client, which sends it all the same.
   raise_error: z.boolean().nullish(),
   multitask_strategy: z.enum(MULTITASK_STRATEGIES).nullish(),
   after_seconds: z.number().min(0).max(31_536_000).nullish(),
   durability: z.enum(["sync", "async", "exit"]).nullish(),
   checkpoint_during: z.boolean().nullish(),
   webhook: z.string().min(1).max(65_536).nullish().openapi({
-    description: "Where the end of the run is told: a URL, or a path of the deployment's own.",
+    description: "Called when the run ends: a URL, or a path of the deployment itself.",
   }),
   feedback_keys: z.array(z.string().min(1).max(180)).max(MAX_FEEDBACK_KEYS).nullish(),
   langsmith_tracer: z
@@ -88,15 +88,15 @@ export const runCreateStatefulSchema = runCreate
 export const runCreateStatelessSchema = runCreate
   .extend({
     on_completion: z.enum(["delete", "keep"]).nullish(),
-    // The SDK has one payload type for both kinds of run; a stateless run always makes its thread.
+    // The SDK has one payload type for both kinds of run; a stateless run always creates its thread.
     if_not_exists: z.enum(["reject", "create"]).nullish(),
   })
   .openapi("RunCreateStateless");
 
-/** The named runs of one thread, which cancels them in one turn. */
+/** Maximum number of named runs, which their thread cancels in one turn. */
 const MAX_CANCELLED = 1000;
 
-/** Each run is some calls, of which one request may make so many. */
+/** Maximum runs in a batch: each takes several calls, and the calls of one request are limited. */
 const MAX_BATCH = 100;
 
 export const runBatchSchema = z
@@ -107,7 +107,7 @@ export const runBatchSchema = z
 
 const unused = z.null().optional();
 
-/** The runs to cancel: those named, or those of a status. */
+/** The runs to cancel: those that are named, or those with a status. */
 export const runsCancelSchema = z
   .union([
     z.strictObject({
@@ -169,7 +169,7 @@ export const RUN_FIELDS = [
   "webhook_delivery",
 ] as const satisfies (keyof z.infer<typeof runSchema>)[];
 
-/** The body with every default in its place. */
+/** Returns the body with all defaults filled in. */
 export function toRunPayload(body: RunCreateBody): RunPayload {
   const checkpoint = body.checkpoint ?? (body.checkpoint_id ? {} : null);
   return {
@@ -210,7 +210,7 @@ function toTracer(tracer: RunCreateBody["langsmith_tracer"]): RunPayload["langsm
   return { project_name: tracer.project_name ?? null, example_id: tracer.example_id ?? null };
 }
 
-/** `checkpoint_during` is what clients sent before there was `durability`. */
+/** Clients sent `checkpoint_during` before `durability` existed. */
 function legacyDurability(checkpointDuring: boolean | null | undefined): RunPayload["durability"] {
   return checkpointDuring === false ? "exit" : "async";
 }

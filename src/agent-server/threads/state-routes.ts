@@ -19,7 +19,10 @@ import {
   threadStateSchema,
 } from "./thread-schemas.ts";
 
-/** The state of a thread: now, at a checkpoint, its history, and updates from outside a run. */
+/**
+ * Routes for the state of a thread: the current one, the one at a checkpoint, its history, and updates from
+ * outside a run.
+ */
 export const stateRoutes = createRouter();
 
 const params = z.object({ thread_id: uuidParam() });
@@ -93,14 +96,14 @@ stateRoutes.openapi(
     method: "post",
     path: "/threads/{thread_id}/state",
     tags: ["Thread state"],
-    summary: "Update the state of a thread, as if a node had",
+    summary: "Update the state of a thread as if a node had run",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: stateUpdateSchema } } },
     },
     responses: {
       200: {
-        description: "The checkpoint that the update made",
+        description: "The checkpoint that the update created",
         content: { "application/json": { schema: z.object({ checkpoint: z.unknown() }) } },
       },
     },

@@ -20,7 +20,7 @@ import { threadFailure } from "./contract/failures.ts";
 import type { UpdateStateRequest } from "./contract/thread-requests.ts";
 import type { ThreadTtl } from "./storage/thread-ttl.ts";
 
-/** Creates, reads, changes and deletes threads. Searches are in `thread-search/`. */
+/** Routes that create, read, change and delete threads. Searches are in `thread-search/`. */
 export const threadRoutes = createRouter();
 
 const params = z.object({ thread_id: uuidParam() });
@@ -96,7 +96,7 @@ threadRoutes.openapi(
     const { thread_id } = c.req.valid("param");
     const copied = await (await threadFor(call, "threads:read", { thread_id })).copy();
     if (!copied.ok && copied.code === "thread_not_found") {
-      // Clients know this route by it; every other one answers 404.
+      // Clients expect this status from this route; every other route answers 404.
       throw new ApiError("conflict", "Thread not found");
     }
     if (!copied.ok) throw threadFailure(copied, thread_id);
@@ -126,14 +126,14 @@ threadRoutes.openapi(
     method: "patch",
     path: "/threads/{thread_id}",
     tags: ["Threads"],
-    summary: "Merge metadata into a thread, and set when it goes",
+    summary: "Merge metadata into a thread, and set its time to live",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: threadPatchSchema } } },
     },
     responses: {
       200: oneThread,
-      204: { description: "Changed; asked for with `Prefer: return=minimal`" },
+      204: { description: "Changed; the answer to a request with `Prefer: return=minimal`" },
     },
   }),
   async (c) => {
@@ -167,7 +167,7 @@ threadRoutes.openapi(
   },
 );
 
-/** Who makes a thread with a state has to have leave to write it, into a thread with this metadata. */
+/** Requires permission to update a thread with this metadata, for creating a thread with a state. */
 async function requireUpdate(
   call: AgentCall,
   thread_id: string,
@@ -185,7 +185,7 @@ async function defaultTtl(call: AgentCall): Promise<ThreadTtl | null> {
 
 type Superstep = NonNullable<z.infer<typeof threadCreateSchema>["supersteps"]>[number];
 
-/** The state of a thread that was recorded elsewhere, superstep by superstep. */
+/** Returns the update that restores a thread that was recorded elsewhere, superstep by superstep. */
 function toReplay(
   call: AgentCall,
   { graph_id: graphId }: Record<string, unknown>,

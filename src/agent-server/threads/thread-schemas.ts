@@ -5,12 +5,12 @@ import { type ThreadTtl, TTL_STRATEGIES } from "./storage/thread-ttl.ts";
 import { checkpointSchema, commandSchema } from "./run-schemas.ts";
 import { THREAD_STATUSES } from "./storage/thread-record.ts";
 
-/** Each thread is a call, of which one request makes so many. */
+/** Maximum threads to prune: each is a call, and the calls of one request are limited. */
 const MAX_PRUNED = 1000;
 
 const strategySchema = z.enum(TTL_STRATEGIES);
 
-/** When a thread goes, from now on. */
+/** The time to live of a thread, from now on. */
 const ttlSchema = z
   .strictObject({
     strategy: strategySchema.nullish(),
@@ -52,7 +52,7 @@ export const threadSchema = z
         expires_at: z.iso.datetime().nullable(),
       })
       .nullish()
-      .openapi({ description: "With `include=ttl` only; null for a thread that stays" }),
+      .openapi({ description: "Only with `include=ttl`; null for a thread that does not expire" }),
   })
   .openapi("Thread");
 
@@ -107,7 +107,7 @@ export const stateCheckpointSchema = z
   .strictObject({ checkpoint: checkpointSchema, subgraphs: z.boolean().nullish() })
   .openapi("ThreadStateCheckpointRequest");
 
-/** A checkpoint id, or the config or checkpoint object that holds it: SDKs send either. */
+/** A checkpoint id, or the config or checkpoint object that contains it: SDKs send any of these. */
 const beforeSchema = z.union([
   z.string(),
   checkpointSchema.extend({

@@ -31,7 +31,7 @@ type ThreadStub = Pick<
   | "streamEvents"
 >;
 
-/** The calls of a thread's object, each of which is told what the caller may see. */
+/** The methods of a thread's object, bound to what the caller may see. */
 export type ThreadHandle = {
   [Call in keyof ThreadStub]: ThreadStub[Call] extends (
     filter: Visibility,
@@ -41,12 +41,12 @@ export type ThreadHandle = {
     : never;
 };
 
-/** The stub of a thread, which need not exist: asking for one that does not stores nothing. */
+/** Returns the stub of a thread. The thread need not exist: calling an object without a thread stores nothing. */
 function threadStub(env: Env, scope: Scope, threadId: string): ThreadStub {
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId));
 }
 
-/** Answers the upgrade to a WebSocket of a thread, which need not exist yet. */
+/** Passes the upgrade to a WebSocket to a thread, which need not exist yet. */
 export function connectThread(
   env: Env,
   scope: Scope,
@@ -56,7 +56,7 @@ export function connectThread(
   return regionalObject(env, "THREADS", threadObjectName(scope, threadId)).fetch(upgrade);
 }
 
-/** The thread for a caller who sees only what `filter` matches: any other thread does not exist for them. */
+/** Returns the thread for a caller who may see only threads that match `filter`: others are treated as missing. */
 export function threadSeenBy(
   filter: Visibility,
   env: Env,
@@ -90,7 +90,10 @@ export function threadSeenBy(
   };
 }
 
-/** A body within its limit may still have more bytes than a call carries: there some characters take two, and numbers nine. */
+/**
+ * Translates the error of a call that is too large. A body within its size limit may still exceed that of a call,
+ * in whose encoding some characters take two bytes, and numbers nine.
+ */
 async function orTooLarge<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;
@@ -98,7 +101,7 @@ async function orTooLarge<Answer>(answer: Promise<Answer>): Promise<Answer> {
     if (!String(error).includes("RPC arguments or return values are limited")) throw error;
     throw new ApiError(
       "payload_too_large",
-      "The values of this request take more than the 32 MiB that one call within the platform carries: send them in parts",
+      "The values of this request exceed the 32 MiB limit of a call within the platform: send them in parts",
       { cause: error },
     );
   }

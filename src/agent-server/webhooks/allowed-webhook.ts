@@ -9,7 +9,7 @@ import { webhookRefusal } from "./webhook-address.ts";
 
 const policies = new RevisionCache<OutboundPolicy>();
 
-/** Refuses a webhook that no run may have, before anything is stored. */
+/** Throws for a webhook that no run may have, before anything is stored. */
 export async function assertWebhook(
   call: AgentCall,
   webhook: string | null | undefined,
@@ -20,7 +20,7 @@ export async function assertWebhook(
   assertSignable(call.env);
 }
 
-/** Why no run of this revision may have the webhook, as a sentence; null when one may. */
+/** Returns the reason why no run of this revision may have the webhook, as a sentence; null if it is allowed. */
 export async function refusalOf(call: AgentCall, webhook: string): Promise<string | null> {
   const [rules, policy] = await Promise.all([webhookRules(call), outboundPolicy(call)]);
   return webhookRefusal(webhook, rules, policy);

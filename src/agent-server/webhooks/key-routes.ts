@@ -8,7 +8,7 @@ import { toIso } from "../../lib/time.ts";
 import { deploymentName } from "../deployment-name.ts";
 import { rotateSigningKey, type SigningKeys, signingKeys } from "./signing-keys.ts";
 
-/** The keys that sign the webhooks of a deployment: for whoever has a key of its workspace. */
+/** Routes of the keys that sign a deployment's webhooks. They require a key of the deployment's workspace. */
 export const webhookKeyRoutes = createRouter();
 
 const path = "/deployments/{deployment_id}/webhook-key";
@@ -30,7 +30,7 @@ const keySchema = z
 
 const responses = {
   200: {
-    description: "The key, and the one before for as long as it signs, too",
+    description: "The key, and the previous one while it still signs",
     content: { "application/json": { schema: keySchema } },
   },
 };
@@ -56,7 +56,7 @@ webhookKeyRoutes.openapi(
     method: "post",
     path: `${path}/rotate`,
     tags: ["Webhooks"],
-    summary: "Make a new key; the one before goes on signing for a day",
+    summary: "Create a new key; the previous one still signs for a day",
     request: { params },
     responses,
   }),

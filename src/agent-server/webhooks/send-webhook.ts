@@ -7,20 +7,20 @@ import { isOwnPath } from "./webhook-address.ts";
 import { signingKeys } from "./signing-keys.ts";
 import { messageOf } from "../../lib/error-text.ts";
 
-/** How long a receiver may take to answer. */
+/** Milliseconds within which a receiver must answer. */
 const ANSWER_LIMIT_MS = 10_000;
 
-/** No attempt lasts longer, whatever it waits for. */
+/** Maximum milliseconds of an attempt, including everything that it waits for. */
 export const ATTEMPT_LIMIT_MS = 20_000;
 
-/** Bounds of what a project's code may have sent with its webhooks. */
+/** Limits on the headers that a project's code may add to its webhooks. */
 const MAX_HEADERS = 50;
 const MAX_HEADER_CHARS = 8192;
 
-/** A host of the deployment's own agent server, whose entrypoint looks at the path alone. */
+/** Host for calls to the deployment's own agent server, whose entrypoint uses only the path. */
 const OWN_SERVER = "http://localhost";
 
-/** By this status a receiver says that it is not there any more. */
+/** With this status a receiver says that it no longer exists. */
 const GONE = 410;
 
 export type WebhookMessage = {
@@ -31,10 +31,10 @@ export type WebhookMessage = {
   payload: string;
 };
 
-/** `isFinal`: another attempt would fail, too. */
+/** `isFinal` means that another attempt would fail, too. */
 export type WebhookFailure = { error: string; isFinal: boolean };
 
-/** Makes one attempt, within `ATTEMPT_LIMIT_MS`; null when the receiver has taken it. Never rejects. */
+/** Makes one attempt, within `ATTEMPT_LIMIT_MS`; returns null if the receiver has accepted it. Never rejects. */
 export async function sendWebhook(
   call: AgentCall,
   message: WebhookMessage,
@@ -48,7 +48,7 @@ async function send(
   call: AgentCall,
   { id, webhook, payload }: WebhookMessage,
 ): Promise<WebhookFailure | null> {
-  // What was allowed when the run was made may be refused by now.
+  // A webhook that was allowed when the run was created may be refused now.
   const refusal = await refusalOf(call, webhook);
   if (refusal !== null) return { error: refusal, isFinal: true };
   const [own, { current, previous }] = await Promise.all([
@@ -64,14 +64,17 @@ async function send(
   }
   own.set("content-type", "application/json");
   const response = await answerTo((signal) => post(call, webhook, { headers: own, body, signal }));
-  // The answer is not told to anybody: who may name a webhook may not read by it what is behind its address.
+  // The response body is discarded: callers who may name a webhook must not be able to read what its address returns.
   await response.body?.cancel();
   const { status, ok } = response;
   if (ok) return null;
   return { error: `The receiver answered ${status}`, isFinal: status === GONE };
 }
 
-/** A signal's own timer would go on after the answer, and keep the object in memory. */
+/**
+ * Throws if there is no answer in time. The timer of an `AbortSignal.timeout` would continue after the answer, and
+ * keep the object in memory.
+ */
 async function answerTo(ask: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
   const abort = new AbortController();
   return withTimeout(ANSWER_LIMIT_MS, ask(abort.signal), () => {
@@ -88,7 +91,7 @@ function post(
   const request = {
     ...init,
     method: "POST",
-    // A redirect could lead to an address that is refused.
+    // A redirect could lead to an address that is not allowed.
     redirect: "manual",
   } as const;
   if (!isOwnPath(webhook)) return fetch(webhook, request);
@@ -96,7 +99,7 @@ function post(
   return ctx.exports.AgentServer({ props: scope }).fetch(new URL(webhook, OWN_SERVER), request);
 }
 
-/** The headers that the project's `langgraph.json` names, with the values that its code sees. */
+/** Returns the headers that the project's `langgraph.json` names, with values from its code's environment. */
 async function projectHeaders(call: AgentCall): Promise<Headers> {
   const { has_headers } = await webhookRules(call);
   const given: unknown = has_headers ? await requestedGraphs(call).webhookHeaders() : {};
@@ -104,11 +107,11 @@ async function projectHeaders(call: AgentCall): Promise<Headers> {
   const headers = new Headers();
   for (const [name, value] of entries) {
     if (typeof value !== "string" || value.length > MAX_HEADER_CHARS) {
-      throw new Error(`The project's header ${name} is no text, or too long`);
+      throw new Error(`The project's header ${name} is not a text, or is too long`);
     }
     headers.set(name, value);
   }
-  // The connection's own.
+  // These are set by the connection itself.
   for (const name of ["host", "content-length", "transfer-encoding"]) headers.delete(name);
   return headers;
 }

@@ -18,26 +18,26 @@ import {
 } from "../../secrets/secret-box.ts";
 import { newWebhookKey } from "../../secrets/webhook-signature.ts";
 
-/** How long the key before a rotation goes on signing: until then receivers have to know the new one. */
+/** Milliseconds for which the previous key still signs after a rotation. Receivers must know the new key by then. */
 const OVERLAP_MS = 24 * 3_600_000;
 
-/** How often a rotation is tried again because another one came between its read and its write. */
+/** Maximum attempts at a rotation when another rotation happens between its read and its write. */
 const MAX_ROTATE_ATTEMPTS = 5;
 
-/** The keys that sign the webhooks of a deployment. Times are epoch milliseconds. */
+/** The keys that sign a deployment's webhooks. Times are epoch milliseconds. */
 export type SigningKeys = {
   current: string;
   created_at: number;
-  /** The key before the last rotation, as long as it signs, too. */
+  /** The key before the last rotation, while it still signs. */
   previous: { key: string; expires_at: number } | null;
 };
 
-/** A deployment has a key from when it is first asked for. It throws a 503 without ENCRYPTION_KEYS. */
+/** Returns the keys of a deployment. The first call creates its key. Throws a 503 without ENCRYPTION_KEYS. */
 export async function signingKeys(env: Env, scope: Scope): Promise<SigningKeys> {
   return withKeys(async () => open(env, await findOrMake(env, scope)));
 }
 
-/** Makes a new key the current one. Webhooks are signed by both for a day. */
+/** Replaces the current key with a new one. Both sign webhooks for a day. */
 export async function rotateSigningKey(env: Env, scope: Scope): Promise<SigningKeys> {
   const { encryptionKeys: keys } = parseSettings(env);
   return withKeys(async () => {
@@ -56,13 +56,13 @@ export async function rotateSigningKey(env: Env, scope: Scope): Promise<SigningK
   });
 }
 
-/** Refuses what would have to be signed where no key can be kept. */
+/** Throws if no signing key can be stored, so that a webhook could not be signed. */
 export function assertSignable(env: Env): void {
   if (parseSettings(env).encryptionKeys !== "") return;
   throw new ApiError("unavailable", `${CANNOT_SIGN}: ENCRYPTION_KEYS is not set`);
 }
 
-/** The keys of webhooks, in the registry of what follows a change of ENCRYPTION_KEYS. */
+/** The rotation of webhook keys to a new version of ENCRYPTION_KEYS. */
 export const webhookKeyRotation = keyRotation<WebhookKeysRow>({
   kind: "webhook_key",
   rows: 100,

@@ -1,7 +1,7 @@
 import type { S3Bucket } from "../s3/s3-bucket.ts";
 import { S3Error, type S3Failure } from "../s3/s3-error.ts";
 
-/** How a storage's own words are summed up for the user: one of four texts, which clients know. */
+/** The summaries of a storage's own messages that are shown to the user: one of four texts, which clients know. */
 export const FAILURE_SUMMARY: Record<S3Failure, string> = {
   access_denied: "Access denied",
   clock_skew: "Access denied",
@@ -13,9 +13,9 @@ export const FAILURE_SUMMARY: Record<S3Failure, string> = {
 };
 
 /**
- * Writes a small file under `<prefix>/tmp/`, as the bucket's owner can see it, reads it back and
- * deletes it again. Who may write only may have a destination: it leaves the file behind. Null when
- * all is well, else what is wrong.
+ * Writes a small file under `<prefix>/tmp/`, which the bucket's owner can see, reads it back and deletes it.
+ * Credentials that may only write are accepted, and then the file stays. Returns null on success, otherwise a
+ * description of the problem.
  */
 export async function checkDestination(bucket: S3Bucket, prefix: string): Promise<string | null> {
   const id = crypto.randomUUID();
@@ -56,7 +56,7 @@ async function deleteIfPermitted(bucket: S3Bucket, key: string): Promise<void> {
   try {
     await bucket.delete(key);
   } catch (error) {
-    // Exports delete nothing, so whatever the reason is, it does not matter to them.
+    // Exports delete nothing, so a failed deletion does not affect them.
     if (!(error instanceof S3Error)) throw error;
   }
 }

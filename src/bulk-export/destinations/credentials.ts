@@ -7,7 +7,7 @@ import { keyVersions, openSecret, resealSecret, sealSecret } from "../../secrets
 import type { S3Credentials } from "../s3/s3-bucket.ts";
 import { type CredentialsBody, credentialsSchema } from "./schemas.ts";
 
-/** Which version of which destination's credentials something is. */
+/** Identifies a version of a destination's credentials. */
 export type CredentialsKey = { workspaceId: string; destinationId: string; version: number };
 
 export function toS3Credentials(body: CredentialsBody): S3Credentials {
@@ -19,7 +19,7 @@ export function toS3Credentials(body: CredentialsBody): S3Credentials {
   };
 }
 
-/** The members that are given, by their names in the API. */
+/** Returns the names, as in the API, of the members that are given. */
 export function credentialNames(body: CredentialsBody): string[] {
   return Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [name]));
 }
@@ -41,7 +41,7 @@ export async function openCredentials(
   return toS3Credentials(credentialsSchema.parse(JSON.parse(text)));
 }
 
-/** The credentials of destinations, in the registry of what follows a change of ENCRYPTION_KEYS. */
+/** Registers the credentials of destinations for the rotation of ENCRYPTION_KEYS. */
 export const destinationCredentials = keyRotation({
   kind: "export_credentials",
   rows: 100,

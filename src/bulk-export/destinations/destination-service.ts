@@ -26,14 +26,14 @@ import type { CredentialsBody, DestinationCreate, DestinationUpdate } from "./sc
 
 type DestinationDeps = { db: D1Database; settings: Settings; workspaceId: string };
 
-/** A client waits for the check. */
+/** The client waits for the check, so its requests have a short time-out. */
 const CHECK_TIMEOUT_MS = 10_000;
 const CHECK_ATTEMPTS = 2;
 
-/** Against other changes of the same destination. */
+/** Maximum attempts to replace credentials while other requests change the same destination. */
 const REPLACE_ATTEMPTS = 5;
 
-/** Stores a destination that has taken a test file. */
+/** Stores a destination after a test file was written to it. */
 export async function createDestination(
   deps: DestinationDeps,
   body: DestinationCreate,
@@ -65,7 +65,7 @@ export async function createDestination(
   return { destination: row, names: sealed?.names ?? null };
 }
 
-/** Stores new credentials that have written a test file; export attempts that run keep the old. */
+/** Stores new credentials after a test file was written with them. Running export attempts keep the old ones. */
 export async function rotateCredentials(
   deps: DestinationDeps,
   id: string,
@@ -158,7 +158,7 @@ async function sealedRow(
   };
 }
 
-/** The version of the key that encrypts. It throws a 503 without one. */
+/** Returns the version of the encrypting key. Throws a 503 without a key. */
 function keyVersionFor({ settings }: DestinationDeps): Promise<number> {
   return withSecretBox(
     "Credentials cannot be stored",

@@ -10,14 +10,14 @@ import { openCredentials } from "./credentials.ts";
 
 export type OpenBucket = {
   bucket: S3Bucket;
-  /** What all keys begin with, without slashes around it; it may be empty. */
+  /** The prefix of all keys, without leading or trailing slashes; it may be empty. */
   prefix: string;
 };
 
 /**
- * The bucket of a destination with one version of its credentials, null being the installation's.
- * Null when the destination is deleted. Throws a `SecretBoxError` when ENCRYPTION_KEYS does not
- * open the credentials, and an `S3Error` when there are none or the endpoint is not allowed.
+ * Opens the bucket of a destination with one version of its credentials; null stands for the installation's own.
+ * Returns null when the destination is deleted. Throws a `SecretBoxError` when ENCRYPTION_KEYS does not open the
+ * credentials, and an `S3Error` when there are none or the endpoint is not allowed.
  */
 export async function openBucket(
   env: Env,
@@ -25,7 +25,7 @@ export async function openBucket(
     workspaceId: string;
     destinationId: string;
     credentialsVersion: number | null;
-    /** Epoch milliseconds after which no request is in flight any more. */
+    /** Returns the time in epoch milliseconds by which all requests must have ended. */
     deadline?: () => number;
   },
 ): Promise<OpenBucket | null> {
@@ -38,7 +38,7 @@ export async function openBucket(
       ? installationCredentials(settings)
       : await storedCredentials(env, { workspaceId, destinationId, version });
   if (credentials === null) {
-    throw new S3Error("access_denied", "The credentials are not there any more");
+    throw new S3Error("access_denied", "The credentials do not exist any more");
   }
   const { request_timeout_seconds, request_attempts } = settings.exportLimits;
   const options = {
@@ -50,7 +50,7 @@ export async function openBucket(
   return { bucket: new S3Bucket(locationOf(row), credentials, options), prefix: row.prefix };
 }
 
-/** Which version new attempts use; null when the destination is deleted. */
+/** Returns the version of the credentials that new attempts use; null when the destination is deleted. */
 export async function currentCredentials(
   db: D1Database,
   workspaceId: string,
@@ -74,7 +74,7 @@ export function locationOf(
   };
 }
 
-/** Null where destinations have to bring their own. */
+/** Returns the installation's credentials; null when destinations must have their own. */
 export function installationCredentials(settings: Settings): S3Credentials | null {
   return settings.selfHosted ? settings.installationCredentials : null;
 }

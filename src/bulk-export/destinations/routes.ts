@@ -25,7 +25,7 @@ import {
   destinationUpdateSchema,
 } from "./schemas.ts";
 
-/** Buckets that exports go to. */
+/** Routes for destinations: the buckets to which exports are written. */
 export const destinationRoutes = createRouter();
 
 const tags = ["Bulk exports"];
@@ -126,11 +126,11 @@ destinationRoutes.openapi(
     method: "delete",
     path: "/bulk-exports/destinations/{destination_id}",
     tags,
-    summary: "Delete a destination that no export needs; what was exported stays",
+    summary: "Delete a destination that no export needs; exported files are kept",
     request: { params: destinationParams },
     responses: {
       200: {
-        description: "It is deleted, and its credentials with it",
+        description: "The destination and its credentials are deleted",
         content: { "application/json": { schema: z.object({}) } },
       },
     },

@@ -3,11 +3,11 @@ import { notServed } from "../../http/not-served.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 
-/** S3 gives a key 1024 bytes, and an export puts some 200 of them behind the prefix. */
+/** S3 keys have at most 1024 bytes, of which an export uses about 200 after the prefix. */
 const MAX_PREFIX_BYTES = 800;
 const MAX_PAGE = 1000;
 
-/** ASCII's and Unicode's: no object can be found by a key with them. */
+/** Control characters of ASCII and Unicode: objects whose keys contain them cannot be found. */
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const displayName = z
@@ -28,7 +28,7 @@ const bucketName = z
     "String should be a bucket's name: letters, digits, dots, hyphens and underscores",
   );
 
-/** A prefix, which is stored without the slashes around it. */
+/** The prefix of keys, stored without leading and trailing slashes. */
 const prefix = z.string().transform((text, ctx): string => {
   const trimmed = text.replace(/^\/+|\/+$/g, "");
   const message = prefixProblem(trimmed);
@@ -37,7 +37,7 @@ const prefix = z.string().transform((text, ctx): string => {
   return z.NEVER;
 });
 
-/** Sign requests with it; without an endpoint it is AWS's, too. */
+/** The region for which requests are signed; without an endpoint, it is also the bucket's region at AWS. */
 const region = z
   .string()
   .max(64)
@@ -49,7 +49,7 @@ const configFields = {
   endpoint_url: z.string().min(1).max(2048).nullish(),
 };
 
-/** These two are sent in headers. */
+/** Access key ids and session tokens are sent in headers. */
 const HEADER_VALUE = /^[\u0021-\u007e]+$/;
 const HEADER_VALUE_MESSAGE = "String should be printable ASCII without blanks";
 
@@ -100,7 +100,7 @@ export const destinationSchema = z
       endpoint_url: z.string().nullable(),
       include_bucket_in_prefix: z.boolean(),
     }),
-    /** Names of the members that are stored; none when the installation's are used. */
+    /** Names of the stored credentials' members; empty when the installation's credentials are used. */
     credentials_keys: z.array(z.string()),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
@@ -122,7 +122,7 @@ function prefixProblem(text: string): string | null {
     return `Prefix should have at most ${MAX_PREFIX_BYTES} bytes`;
   }
   if (!text.isWellFormed() || CONTROL_CHARACTER.test(text)) {
-    return "Prefix should have no control characters and no halves of characters";
+    return "Prefix should have no control characters and no unpaired surrogates";
   }
   const isOdd = (segment: string): boolean => ["", ".", ".."].includes(segment);
   return text.split("/").some(isOdd)

@@ -37,15 +37,15 @@ type FileStep = {
   lease: ExportLease;
   run: ExportRunRow;
   bulkExport: BulkExportRow;
-  /** The partition's folder, without a slash at its end. */
+  /** The partition's folder, without a trailing slash. */
   folder: string;
-  /** Throws when this step must not go on. */
+  /** Throws when this step must not continue. */
   check: () => void;
 };
 
 /**
- * Writes the run's next file, or none when no rows are left. A file that the step before has brought
- * into the bucket, but not recorded, is recorded instead. `isLast` may be false though nothing follows.
+ * Writes the run's next file, or none when no rows are left. If an earlier step brought a file into the bucket but
+ * did not record it, that file is recorded instead. `isLast` can be false even though no rows are left.
  */
 export async function exportFile(step: FileStep): Promise<{ isLast: boolean }> {
   if (await recordPending(step)) return { isLast: false };
@@ -111,7 +111,7 @@ async function record({ env, lease, run }: FileStep, pending: PendingUpload): Pr
   lease.require(await recordFile(env.DB, lease.held, file, progress));
 }
 
-/** Ends what a step that died has left: nobody else would. */
+/** Aborts the upload that a crashed step has left open: nothing else would abort it. */
 async function abortOpenUpload({ run, bucket }: FileStep): Promise<void> {
   if (run.open_upload === null) return;
   const { key, upload_id } = parseOpenUpload(run.open_upload);
@@ -121,24 +121,24 @@ async function abortOpenUpload({ run, bucket }: FileStep): Promise<void> {
 type RunFileRequest = {
   workspaceId: string;
   projectId: string;
-  /** A text of the filter language; null: all runs. */
+  /** A filter in the filter language; null for all runs. */
   filter: string | null;
-  /** Bounds of the runs' start in microseconds; the second is exclusive. */
+  /** Bounds of the runs' start in microseconds; `to` is exclusive. */
   from: number;
   to: number;
-  /** Only runs behind it. */
+  /** Only runs after this position are written. */
   after: RunPosition | null;
   formatVersion: ExportFormatVersion;
   compression: ExportCompression;
-  /** JSON list of column names; null: all. */
+  /** A JSON list of column names; null for all. */
   fields: string | null;
   limits: RunFileOptions["limits"];
   write: RunFileOptions["write"];
 };
 
 /**
- * Writes the next runs into one file, as many as it holds; null, and nothing is written, when there are
- * none. `isLast` may be false though nothing follows.
+ * Writes the next runs into one file, as many as fit. Returns null, and writes nothing, when there are none.
+ * `isLast` can be false even though no runs are left.
  */
 async function writeRunFile(
   env: Env,

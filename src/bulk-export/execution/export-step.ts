@@ -18,12 +18,12 @@ import { nudgeRuns, startFollowing, startWaitingRuns } from "./schedule.ts";
 import { describeFailure, ExportImpossible, StepError } from "./step-failure.ts";
 import { microsToIso } from "../../lib/time.ts";
 
-/** So that the message does not come before the row is due. */
+/** A margin, so that the message does not arrive before the row is due. */
 const NUDGE_AFTER_SECONDS = 1;
 
 /**
- * One step of an export run: a file, or its end. Does nothing when the run is not due, or worked on by
- * somebody else. Throws only when D1 cannot be asked.
+ * Does one step of an export run: it writes a file, or ends the run. Does nothing when the run is not due, or is
+ * leased to another process. Throws only when D1 cannot be reached.
  */
 export async function runExportStep(env: Env, key: ExportRunKey): Promise<void> {
   const { exportLimits } = parseSettings(env);
@@ -107,7 +107,7 @@ class ExportStep {
       folder,
       check: () => this.#checkAttempt(),
     });
-    // Asked last: of a project that was deleted meanwhile, runs may be missing from what was read.
+    // This is checked last: if the project was deleted during the step, runs may be missing from the file.
     if (!(await findExportProject(this.#env, workspaceId, projectId))) {
       throw new ExportImpossible("The tracing project was deleted");
     }
@@ -150,14 +150,14 @@ class ExportStep {
     return opened;
   }
 
-  /** A new attempt takes those that are current then. */
+  /** Whether the destination's credentials have changed. A new attempt uses the current ones. */
   async #haveCredentialsChanged(): Promise<boolean> {
     const { workspace_id, destination_id } = this.#export;
     const current = await currentCredentials(this.#env.DB, workspace_id, destination_id);
     return current !== null && current.version !== this.#run.credentials_version;
   }
 
-  /** The manifest goes first: a run that is completed has one. */
+  /** The manifest is written first, so that every completed run has one. */
   async #complete(destination: OpenBucket, folder: string): Promise<void> {
     const { DB } = this.#env;
     const { workspace_id: workspaceId, id: exportId } = this.#export;
@@ -178,7 +178,9 @@ class ExportStep {
     await nudgeRuns(this.#env, [this.#lease.held]);
   }
 
-  /** A row that kills whoever reads it must not do so for ever. */
+  /**
+   * Fails the attempt after too many interruptions, because a row that crashes its reader must not do so for ever.
+   */
   #checkInterruptions(): void {
     const { interruptions, latest_cursor } = this.#run;
     if (interruptions < this.#limits.interruptions) return;
@@ -199,8 +201,8 @@ class ExportStep {
 }
 
 /**
- * What lies beside the files of a finished export run, and says that they are all there. It depends on
- * the data alone, so that writing it twice changes nothing.
+ * Returns the manifest, which is stored beside the files of a finished run and lists them all. It depends only on
+ * the data, so writing it twice changes nothing.
  */
 function manifestJson(
   bulkExport: BulkExportRow,

@@ -8,12 +8,12 @@ import { parseOpenUpload } from "./run-progress.ts";
 
 const CONTENT_TYPE = "application/vnd.apache.parquet";
 
-/** The object's metadata that tells which step wrote it. */
+/** The object's metadata key for the step that wrote it. */
 const STEP = "step";
 
 /**
- * One object, written part by part: a single request while it is one part, a multipart upload from the
- * second one on. It appears in the bucket as a whole, when `finish` is done.
+ * Writes one object part by part: in a single request if it has one part, otherwise in a multipart upload. The
+ * object appears in the bucket as a whole when `finish` succeeds.
  */
 export class FileUpload {
   readonly #bucket: S3Bucket;
@@ -23,7 +23,7 @@ export class FileUpload {
   readonly #onOpened: (uploadId: string) => Promise<void>;
   readonly #etags: string[] = [];
   #uploadId: string | null = null;
-  /** Not sent yet: it may turn out to be the only part. */
+  /** The latest part, which is not sent yet because it may turn out to be the only one. */
   #held: Uint8Array | null = null;
   #bytes = 0;
 
@@ -42,7 +42,7 @@ export class FileUpload {
     return this.#bytes;
   }
 
-  /** Takes the next part; all but the last must have the same size. */
+  /** Adds the next part. All parts but the last must have the same size. */
   async write(part: Uint8Array): Promise<void> {
     const held = this.#held;
     this.#held = part;
@@ -56,7 +56,7 @@ export class FileUpload {
     await this.#send(this.#uploadId, held);
   }
 
-  /** Throws a `StepError` when the bucket tells another size than what was sent. */
+  /** Completes the object. Throws a `StepError` when the bucket reports another size than was sent. */
   async finish(): Promise<void> {
     const last = this.#held ?? new Uint8Array();
     this.#held = null;
@@ -74,7 +74,7 @@ export class FileUpload {
     );
   }
 
-  /** Best effort: an upload that stays open costs storage until the bucket's own rules end it. */
+  /** Aborts the upload if possible. One that stays open costs storage until the bucket's own rules end it. */
   async abort(): Promise<void> {
     this.#held = null;
     if (this.#uploadId !== null) await abortUpload(this.#bucket, this.#key, this.#uploadId);
@@ -90,7 +90,7 @@ export class FileUpload {
       await this.#bucket.completeMultipart(this.#key, uploadId, this.#etags);
     } catch (error) {
       if (!(error instanceof S3Error)) throw error;
-      // Its answer may have got lost; servers then say different things when the request is repeated.
+      // The response may have been lost, and servers differ in how they answer a repeated completion.
       if (await isStored(this.#bucket, this.#key, { step: this.#step, bytes: this.#bytes })) return;
       throw error;
     }
@@ -101,7 +101,9 @@ export class FileUpload {
   }
 }
 
-/** Whether the bucket has what a step has written, as a whole. False when that may not be asked. */
+/**
+ * Whether the bucket has the complete object that a step wrote. False when the bucket does not permit reading it.
+ */
 export async function isStored(
   bucket: S3Bucket,
   key: string,
@@ -120,7 +122,9 @@ export async function abortUpload(bucket: S3Bucket, key: string, uploadId: strin
   }
 }
 
-/** Reading is a permission that a destination need not give. */
+/**
+ * Reads an object's size and metadata; "unknown" when reading is not permitted, which destinations need not allow.
+ */
 async function storedObject(
   bucket: S3Bucket,
   key: string,
@@ -134,8 +138,8 @@ async function storedObject(
 }
 
 /**
- * Aborts the multipart upload of a run that was ended from outside while a step was at work, or that a
- * step left when it died. It is tried once: where it fails, the bucket's own rules have to end it.
+ * Aborts the multipart upload of a run that was ended during a step, or that a crashed step has left open. This is
+ * tried once; if it fails, the bucket's own rules have to end the upload.
  */
 export async function abortLeftUpload(env: Env, run: ExportRunRow): Promise<void> {
   try {
@@ -151,7 +155,7 @@ async function abortUploadOf(env: Env, run: ExportRunRow): Promise<void> {
   const bulkExport = await selectBulkExport(env.DB, workspaceId, run.export_id);
   if (bulkExport === undefined || open_upload === null) return;
   const { destination_id: destinationId } = bulkExport;
-  // Those that the run began with may be gone by now.
+  // The run's own credentials may have been deleted, so the current ones are used.
   const current = await currentCredentials(env.DB, workspaceId, destinationId);
   if (current === null) return;
   const opened = await openBucket(env, {

@@ -2,10 +2,10 @@ import { v7 as uuid } from "uuid";
 import type { ExportFormatVersion, NewPartition } from "../../db/bulk-export-schema.ts";
 import { dayOf, startOfDay } from "../../lib/utc-day.ts";
 
-/** Microseconds since 1970; the end is exclusive. */
+/** Microseconds since the epoch; the end is exclusive. */
 export type TimeRange = { start: number; end: number };
 
-/** The parts of a range by UTC day, in order: together they are exactly the range. */
+/** Splits a range by UTC day. The parts are in order and cover exactly the range. */
 export function partitionByDay({ start, end }: TimeRange): TimeRange[] {
   const parts: TimeRange[] = [];
   for (let from = start; from < end;) {
@@ -16,7 +16,7 @@ export function partitionByDay({ start, end }: TimeRange): TimeRange[] {
   return parts;
 }
 
-/** The partitions of a range, as new export runs. */
+/** Returns the partitions of a range as new export runs. */
 export function newPartitions(range: TimeRange): NewPartition[] {
   return partitionByDay(range).map(({ start, end }) => ({ id: uuid(), start, end }));
 }
@@ -24,19 +24,19 @@ export function newPartitions(range: TimeRange): NewPartition[] {
 const NUMBER_DIGITS = 5;
 
 type PartitionPlace = {
-  /** What the destination's keys begin with, without slashes around it; it may be empty. */
+  /** The prefix of the destination's keys, without leading or trailing slashes; it may be empty. */
   prefix: string;
   exportId: string;
   workspaceId: string;
   projectId: string;
   formatVersion: ExportFormatVersion;
-  /** Microseconds; any time of the partition's day. */
+  /** Any time of the partition's day, in microseconds. */
   startTime: number;
 };
 
 /**
- * The folder of a partition, without a slash at its end. In `v2_beta` every segment is `key=value`, so
- * that readers of Hive partitions take them for columns.
+ * Returns the folder of a partition, without a trailing slash. In `v2_beta` every segment is `key=value`, so that
+ * readers of Hive partitions use the segments as columns.
  */
 export function partitionFolder(place: PartitionPlace): string {
   const day = new Date(place.startTime / 1000);
@@ -52,12 +52,14 @@ export function partitionFolder(place: PartitionPlace): string {
   ].join("/");
 }
 
-/** The same name whenever the file is written: a repeated step overwrites what it left. */
+/**
+ * Returns the name of a file by its number. It is always the same, so a repeated step overwrites its former file.
+ */
 export function fileName(number: number): string {
   return `runs-${padded(number, NUMBER_DIGITS)}.parquet`;
 }
 
-/** Readers of data sets pass over names that begin with an underscore. */
+/** Readers of data sets ignore names that begin with an underscore. */
 export const MANIFEST_NAME = "_manifest.json";
 
 function padded(number: number, digits: number): string {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-/** How far an export run has come, as texts of its row: its cursor, and what is on its way into the bucket. */
+/** The formats of an export run's progress columns: its cursor, pending file and open upload. */
 
-/** A place in the order of an export: by start in microseconds, then by id. */
+/** A position in the order of an export: by start in microseconds, then by id. */
 export type Cursor = { startTime: number; id: string };
 
 const CURSOR = /^(\d+):([0-9a-f-]{36})$/;
@@ -13,7 +13,7 @@ export function formatCursor({ startTime, id }: Cursor): string {
 
 export function parseCursor(text: string): Cursor {
   const [, startTime, id] = CURSOR.exec(text) ?? [];
-  if (startTime === undefined || id === undefined) throw new Error(`no cursor: ${text}`);
+  if (startTime === undefined || id === undefined) throw new Error(`not a cursor: ${text}`);
   return { startTime: Number(startTime), id };
 }
 
@@ -21,21 +21,21 @@ const pendingSchema = z.object({
   target_cursor: z.string(),
   file_path: z.string(),
   rows_count: z.number(),
-  /** The lease of the step that wrote it, which the object has in its metadata. */
+  /** The lease of the step that wrote the file, which is also in the object's metadata. */
   step: z.string(),
   bytes: z.number(),
   first_start: z.number(),
   last_start: z.number(),
 });
 
-/** A file on its way into the bucket: what is recorded when it turns out to have arrived. */
+/** A file that is being completed in the bucket. It contains what is recorded once the file has arrived. */
 export type PendingUpload = z.infer<typeof pendingSchema>;
 
 export function parsePendingUpload(text: string): PendingUpload {
   return pendingSchema.parse(JSON.parse(text));
 }
 
-/** What a run has in `open_upload`. */
+/** The content of the column `open_upload`. */
 type OpenUpload = { key: string; upload_id: string };
 
 export function formatOpenUpload(upload: OpenUpload): string {

@@ -21,19 +21,19 @@ import { nudge } from "../../work/queue.ts";
 
 const MICROS_PER_HOUR = 3_600_000_000;
 
-/** How long after a schedule was held it is looked at again. */
+/** Milliseconds until a held schedule is looked at again. */
 const HOLD_MS = 10 * 60_000;
 
-/** When the export of a schedule's range is due, in epoch milliseconds. */
+/** Returns the time at which the export of a schedule's range is due, in epoch milliseconds. */
 export function dueAt(start: number, intervalHours: number, limits: ExportLimits): number {
   const end = start + intervalHours * MICROS_PER_HOUR;
   return Math.ceil(end / 1000) + limits.schedule_delay_seconds * 1000;
 }
 
 /**
- * Spawns the exports of a schedule that are due by `now`, each as an export of its own that begins
- * where the one before ended. Not more than some at a time: what the workspace asks for meanwhile is
- * not to wait for a long back-fill.
+ * Spawns the exports of a schedule that are due by `now`. Each is a separate export that begins where the previous
+ * one ended. The number of unfinished ones is limited, so that the workspace's other exports do not wait for a
+ * long back-fill.
  */
 export async function spawnDue(
   env: Env,
@@ -44,13 +44,13 @@ export async function spawnDue(
   const { interval_hours: hours, next_start: first, workspace_id: workspaceId } = schedule;
   if (hours === null || first === null) return;
   if (!(await findExportProject(env, workspaceId, schedule.project_id))) {
-    // There will never be anything to export again.
+    // The project is gone, so there will never be anything to export again.
     await endExport(env.DB, workspaceId, schedule.id, { status: "CANCELLED", now });
     return;
   }
   const refusal = exportRefusal(await workspacePlan(env, workspaceId));
   if (refusal !== null) {
-    // What it misses meanwhile is exported when the plan allows it again.
+    // The missed ranges are exported when the plan allows it again.
     await holdSchedule(env.DB, schedule, { reason: refusal, until: now + HOLD_MS, now });
     return;
   }
@@ -66,7 +66,7 @@ export async function spawnDue(
       newPartitions({ start, end }),
       { start: end, dueAt: dueAt(end, hours, limits) },
     );
-    // Another one spawns at the same time, or the schedule was cancelled.
+    // Another process spawns at the same time, or the schedule was cancelled.
     if (!inserted) break;
     start = end;
     room -= 1;
@@ -95,7 +95,7 @@ function spawnedExport(schedule: BulkExportRow, range: TimeRange, now: number) {
   };
 }
 
-/** Begins as many of a workspace's waiting exports and export runs as its limits allow. */
+/** Starts as many of a workspace's waiting exports and export runs as its limits allow. */
 export async function startWaiting(env: Env, workspaceId: string): Promise<void> {
   const settings = parseSettings(env);
   const { runs_per_export } = settings.exportLimits;
@@ -105,7 +105,7 @@ export async function startWaiting(env: Env, workspaceId: string): Promise<void>
   await nudgeRuns(env, await startRuns(env.DB, workspaceId, { limit: runs_per_export, now }));
 }
 
-/** Begins as many of an export's waiting runs as its limit allows. */
+/** Starts as many of an export's waiting runs as its limit allows. */
 export async function startWaitingRuns(
   env: Env,
   workspaceId: string,
@@ -116,7 +116,7 @@ export async function startWaitingRuns(
   await nudgeRuns(env, await startRuns(env.DB, workspaceId, options));
 }
 
-/** Begins what the end of an export makes room for: the next ranges of its schedule, and exports that wait. */
+/** Starts what the end of an export makes room for: the next ranges of its schedule, and waiting exports. */
 export async function startFollowing(
   env: Env,
   ended: Pick<BulkExportRow, "workspace_id" | "source_id">,
@@ -130,7 +130,9 @@ export async function startFollowing(
   await startWaiting(env, workspaceId);
 }
 
-/** Asks for export runs to be looked at. It never fails: what no message tells of, the sweep finds. */
+/**
+ * Sends messages that make export runs be looked at. Never rejects: the sweep finds runs whose message was lost.
+ */
 export function nudgeRuns(
   env: Env,
   runs: readonly ExportRunKey[],

@@ -1,25 +1,25 @@
 import { FAILURE_SUMMARY } from "../destinations/check-destination.ts";
 import { S3Error, type S3Failure } from "../s3/s3-error.ts";
 
-/** Why an attempt failed. Its message is shown to the user, those of other errors are not. */
+/** Why an attempt failed. Its message is shown to the user, unlike those of other errors. */
 export class StepError extends Error {
   override readonly name: string = "StepError";
 }
 
-/** What no other attempt can mend. */
+/** A failure that no other attempt can avoid. */
 export class ExportImpossible extends StepError {
   override readonly name = "ExportImpossible";
 }
 
-/** What may pass with time; the rest is for the bucket's owner to mend. */
+/** Failures that may pass with time. The others have to be fixed by the bucket's owner. */
 const TRANSIENT: ReadonlySet<S3Failure> = new Set(["unavailable", "clock_skew", "no_such_upload"]);
 
 export type StepFailure = {
-  /** What the `errors` of the export run tell. */
+  /** The text that is stored in the export run's `errors`. */
   text: string;
   /** Whether another attempt may succeed. */
   retry: boolean;
-  /** Whether other credentials may help. */
+  /** Whether changed credentials may help. */
   credentials: boolean;
 };
 

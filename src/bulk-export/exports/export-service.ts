@@ -28,24 +28,24 @@ import {
   type ExportRunRow,
 } from "../../db/export-runs-repo.ts";
 
-/** What the services of exports need for a request of a workspace; each takes the few that it uses. */
+/** The dependencies of export services for a request of a workspace. Each function takes those that it uses. */
 export type ExportDeps = {
   db: D1Database;
   workspaceId: string;
   limits: ExportLimits;
   /** Whether the workspace has a tracing project that can be exported. */
   hasProject: (projectId: string) => Promise<boolean>;
-  /** Spawns the exports of a schedule that are due. */
+  /** Spawns the due exports of a schedule. */
   spawnDue: (schedule: BulkExportRow, now: number) => Promise<void>;
-  /** Begins what waits, as the workspace's limits allow. */
+  /** Starts waiting exports, as far as the workspace's limits allow. */
   startWaiting: () => Promise<void>;
-  /** Begins what the end of an export makes room for. */
+  /** Starts the exports that the end of another one makes room for. */
   startFollowing: (ended: BulkExportRow) => Promise<void>;
 };
 
 type Reading = Pick<ExportDeps, "db" | "workspaceId">;
 
-/** Stores what was asked for, and begins it when the workspace's limits allow. */
+/** Stores the requested export, and starts it if the workspace's limits allow. */
 export async function createExport(
   deps: ExportDeps,
   body: ExportCreateBody,
@@ -105,7 +105,7 @@ export async function findExports(
   return listBulkExports(db, workspaceId, page);
 }
 
-/** It throws a 404 when the workspace has none with this id. */
+/** Throws a 404 when the workspace has no export with this id. */
 export async function requireExport(
   { db, workspaceId }: Reading,
   id: string,
@@ -115,7 +115,9 @@ export async function requireExport(
   return row;
 }
 
-/** Cancels an export, or a schedule; once more changes nothing. It throws a 409 for what has ended otherwise. */
+/**
+ * Cancels an export or a schedule; cancelling it again changes nothing. Throws a 409 when it has ended otherwise.
+ */
 export async function cancelExport(
   deps: Pick<ExportDeps, "db" | "workspaceId" | "startFollowing">,
   id: string,
@@ -138,7 +140,7 @@ function readRange(body: ExportCreateBody, maxDays: number): Range {
     if (end !== null) {
       throw refused("end_time", "A schedule has no end: leave out end_time, or interval_hours");
     }
-    // Each interval since then would be an export of its own.
+    // Each interval since the start becomes an export, so the number of intervals is limited.
     if (start < Date.now() * 1000 - maxDays * MICROS_PER_DAY) {
       throw refused("start_time", `A schedule should begin at most ${maxDays} days ago`);
     }
@@ -163,12 +165,12 @@ function refused(field: string, message: string): ApiError {
   return invalidField(["body", field], message, "value_error");
 }
 
-/** Each once, as the columns of the files are ordered. */
+/** Returns each field once, in the order of the files' columns. */
 function inOrder(fields: readonly string[]): string[] {
   return EXPORT_FIELDS.filter((field) => fields.includes(field));
 }
 
-/** The runs of an export, in the order of their days. */
+/** Returns the runs of an export, in the order of their days. */
 export async function findExportRuns(
   deps: Reading,
   exportId: string,
@@ -191,7 +193,7 @@ export async function requireExportRun(
   return json;
 }
 
-/** The runs of all exports of a schedule. */
+/** Returns the runs of all exports of a schedule. */
 export async function findSpawnedRuns(
   deps: Reading,
   query: { source_bulk_export_id: string; limit?: number | undefined; offset: number },
@@ -200,7 +202,7 @@ export async function findSpawnedRuns(
   const schedule = await selectBulkExport(deps.db, workspaceId, query.source_bulk_export_id);
   if (schedule === undefined) throw new ApiError("not_found", "Bulk export not found");
   const runs = await listSpawnedRuns(deps.db, workspaceId, schedule.id, query);
-  // Spawned exports have the schedule's project, format and destination.
+  // Spawned exports have the project, format and destination of their schedule.
   return withFiles(deps, runs, schedule);
 }
 
@@ -224,7 +226,7 @@ async function withFiles(
   );
 }
 
-/** Exports that have ended outlive their destination, whose row stays. */
+/** Returns the destination of an export, even if it was deleted after the export: its row is kept. */
 async function requireDestination(
   db: D1Database,
   { workspace_id, destination_id }: BulkExportRow,

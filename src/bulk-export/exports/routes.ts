@@ -50,7 +50,7 @@ exportRoutes.openapi(
     request: { query: exportListQuery },
     responses: {
       200: {
-        description: "All of them, unless limit and offset say which",
+        description: "All of them, or the page that limit and offset select",
         content: { "application/json": { schema: z.array(exportSchema) } },
       },
     },
@@ -78,7 +78,7 @@ exportRoutes.openapi(
   },
 );
 
-// Before the exports: `runs` is no export's id.
+// This route comes before those with an id, because `runs` would match as one.
 exportRoutes.openapi(
   createRoute({
     method: "get",
@@ -111,7 +111,8 @@ exportRoutes.openapi(
     method: "patch",
     path: "/bulk-exports/{bulk_export_id}",
     tags,
-    summary: "Cancel an export; finished files stay, and so do exports that a schedule has spawned",
+    summary:
+      "Cancel an export; finished files are kept, and exports that a schedule has spawned continue",
     request: {
       params: exportParams,
       body: { required: true, content: { "application/json": { schema: exportUpdateSchema } } },
@@ -144,7 +145,7 @@ exportRoutes.openapi(
     method: "get",
     path: "/bulk-exports/{bulk_export_id}/runs/{run_id}",
     tags,
-    summary: "Read an export run: how far it has come, its files, what failed",
+    summary: "Read an export run: its progress, its files and its errors",
     request: { params: exportRunParams },
     responses: {
       200: {

@@ -25,26 +25,23 @@ export const exportCreateSchema = z
     session_id: uuidParam().openapi({ description: "The tracing project" }),
     all_experiments: notServed("Exports of all experiments are not supported: name one project"),
     start_time: timeValue().openapi({
-      description: "Runs that started then or later; UTC unless it says otherwise",
+      description: "Exports runs that started at this time or later; in UTC unless it has a zone",
     }),
     end_time: timeValue().nullish().openapi({
-      description: "Runs that started before; left out for a schedule, required otherwise",
+      description: "Exports runs that started before this time; required, except for a schedule",
     }),
     filter: z.string().nullish().openapi({ description: "In the filter language of run queries" }),
     format: z.literal("Parquet").nullish(),
     format_version: z.enum(EXPORT_FORMAT_VERSIONS).nullish().openapi({ default: "v1" }),
     compression: z.enum(EXPORT_COMPRESSIONS).nullish().openapi({ default: "gzip" }),
-    interval_hours: z
-      .int()
-      .min(1)
-      .max(MAX_INTERVAL_HOURS)
-      .nullish()
-      .openapi({ description: "Makes it a schedule: one export for each so many hours" }),
+    interval_hours: z.int().min(1).max(MAX_INTERVAL_HOURS).nullish().openapi({
+      description: "Makes it a schedule, which exports each interval of so many hours",
+    }),
     export_fields: z
       .array(z.enum(EXPORT_FIELDS))
       .min(1)
       .nullish()
-      .openapi({ description: "The columns to be written; all when left out" }),
+      .openapi({ description: "The columns to write; all when left out" }),
   })
   .openapi("BulkExportCreate");
 
@@ -61,7 +58,7 @@ const cancelled = z
     });
     return z.NEVER;
   })
-  .openapi({ type: "string", enum: ["Cancelled"], description: "In either case" });
+  .openapi({ type: "string", enum: ["Cancelled"], description: "In upper or lower case" });
 
 export const exportUpdateSchema = z.strictObject({ status: cancelled }).openapi("BulkExportUpdate");
 
@@ -84,12 +81,11 @@ export const exportSchema = z
     source_bulk_export_id: z
       .uuid()
       .nullable()
-      .openapi({ description: "The schedule that it was spawned by" }),
+      .openapi({ description: "The schedule that spawned this export" }),
     status: status.openapi({ description: "A schedule stays CREATED until it is cancelled" }),
-    hold_reason: z
-      .string()
-      .nullable()
-      .openapi({ description: "Why a schedule spawns nothing for now, such as a lower plan" }),
+    hold_reason: z.string().nullable().openapi({
+      description: "Why a schedule spawns no exports at present, such as a lower plan",
+    }),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     finished_at: z.iso.datetime().nullable(),
@@ -107,7 +103,7 @@ export const exportRunSchema = z
     errors: z
       .record(z.string(), z.string())
       .nullable()
-      .openapi({ description: "What ended each attempt: retry_0, retry_1, ..." }),
+      .openapi({ description: "The error of each attempt: retry_0, retry_1, ..." }),
     start_time: z.iso.datetime(),
     end_time: z.iso.datetime().openapi({ description: "Exclusive" }),
     created_at: z.iso.datetime(),
@@ -176,7 +172,7 @@ export function toExportJson(row: BulkExportRow): ExportJson {
   };
 }
 
-/** Paths begin with the bucket's name, unless the destination's address has it already. */
+/** Converts a run to its JSON. Paths begin with the bucket's name, unless the destination's URL contains it. */
 export function toExportRunJson(
   run: ExportRunRow,
   files: readonly ExportFileRow[],

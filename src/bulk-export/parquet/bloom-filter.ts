@@ -4,20 +4,20 @@ const FALSE_POSITIVES = 0.01;
 const MAX_BYTES = 1024 * 1024;
 const WORDS_PER_BLOCK = 8;
 
-/** The salts that Parquet gives its split block bloom filter. */
+/** The salts of Parquet's split block bloom filter. */
 const SALTS = [
   0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
 ] as const;
 
-/** The texts of one column of one row group. */
+/** A bloom filter of the texts of one column in one row group. */
 export class BloomFilter {
   readonly words: Uint32Array;
-  /** What was added last: runs of one trace come one after the other. */
+  /** The text that was added last; it is not added again, since runs of one trace follow each other. */
   #source: Uint8Array | null = null;
   #start = 0;
   #end = 0;
 
-  /** Sized for so many distinct texts. */
+  /** Makes a filter for `texts` distinct texts. */
   constructor(texts: number) {
     const bytes = Math.min(optimalNumBytes(texts, FALSE_POSITIVES), MAX_BYTES);
     this.words = new Uint32Array(bytes / Uint32Array.BYTES_PER_ELEMENT);
@@ -49,8 +49,8 @@ export class BloomFilter {
 }
 
 /**
- * XXH64 with seed 0, in halves of 32 bits: with BigInt it takes several times as long, and a Parquet
- * bloom filter hashes every value of its column.
+ * XXH64 with seed 0, computed in halves of 32 bits. BigInt would take several times as long, and a Parquet bloom
+ * filter hashes every value of its column.
  */
 
 /** A signed half of a 64-bit integer. */
@@ -68,21 +68,21 @@ const P4L = 0xc2b2ae63 | 0;
 const P5H = 0x27d4eb2f | 0;
 const P5L = 0x165667c5 | 0;
 
-/** P1 + P2, P2, 0, -P1. */
+/** The initial lanes: P1 + P2, P2, 0, -P1. */
 const FIRST_LANES = [0x60ea27ee, 0xadc0b5d6, P2H, P2L, 0, 0, 0x61c8864e, 0x7a143579] as const;
 const LANES = 4;
 const LANE_BYTES = 8;
 const STRIPE_BYTES = LANES * LANE_BYTES;
 const LANE_ROTATIONS = [1, 7, 12, 18] as const;
 
-/** High and low halves by turns. Numbers of this size would be allocated, as would what is returned. */
+/** High and low halves in turns. Typed arrays avoid allocations for numbers of this size and for return values. */
 const lanes = new Int32Array(2 * LANES);
 /** The hash so far. */
 const hash = new Int32Array(2);
 /** The result of the last operation. */
 const result = new Int32Array(2);
 
-/** The hash's high and low half, as unsigned numbers. */
+/** Returns the hash's high and low half as unsigned numbers. */
 export function xxhash64(
   bytes: Uint8Array,
   start: number,
@@ -118,7 +118,7 @@ export function xxhash64(
     times(P1H, P1L);
     keep();
   }
-  // Shifted right by 33, 29 and 32.
+  // The final mix shifts right by 33, 29 and 32.
   let high = hash[0] ?? 0;
   let low = hash[1] ?? 0;
   multiply(high, low ^ (high >>> 1), P2H, P2L);
@@ -130,7 +130,7 @@ export function xxhash64(
   return { high: high >>> 0, low: (low ^ high) >>> 0 };
 }
 
-/** Hashes as many stripes as there are; where the last one ends. */
+/** Hashes all complete stripes. Returns the end of the last one. */
 function hashStripes(bytes: Uint8Array, start: number, end: number): number {
   lanes.set(FIRST_LANES);
   let at = start;
@@ -166,7 +166,7 @@ function keep(): void {
   hash[1] = result[1] ?? 0;
 }
 
-/** XORs the result into the hash, and rotates that to the left. */
+/** XORs the result into the hash, and rotates it to the left. */
 function mix(by: number): void {
   rotate((hash[0] ?? 0) ^ (result[0] ?? 0), (hash[1] ?? 0) ^ (result[1] ?? 0), by);
 }
@@ -213,7 +213,7 @@ function multiply(ah: Half, al: Half, bh: Half, bl: Half): void {
   result[1] = Math.imul(al, bl);
 }
 
-/** To the left, by less than 32. */
+/** Rotates to the left, by less than 32 bits. */
 function rotate(high: Half, low: Half, by: number): void {
   result[0] = (high << by) | (low >>> (32 - by));
   result[1] = (low << by) | (high >>> (32 - by));

@@ -1,7 +1,9 @@
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 import type { ExportCompression } from "../../db/bulk-export-schema.ts";
 
-/** `name` is the format's. What `compress` returns is valid until it is called again. */
+/**
+ * A page compressor. `name` is that of the Parquet format. The result of `compress` is valid until the next call.
+ */
 export type Codec = {
   name: "UNCOMPRESSED" | "GZIP" | "SNAPPY" | "ZSTD";
   compress: (page: Uint8Array) => Uint8Array;
@@ -10,7 +12,7 @@ export type Codec = {
 const GZIP_LEVEL = 4;
 const ZSTD_LEVEL = 1;
 
-/** For one file. */
+/** Opens a codec for one file. */
 export function openCodec(compression: ExportCompression): Codec {
   switch (compression) {
     case "none":
@@ -31,27 +33,27 @@ export function openCodec(compression: ExportCompression): Codec {
 }
 
 /**
- * Snappy's block format. Of its own because the one of the Parquet library takes most of an export's
- * time: this reads and writes four bytes at a time, and into one buffer of the greatest length.
+ * Snappy's block format. It is implemented here because the Parquet library's implementation would take most of an
+ * export's time: this one reads and writes four bytes at a time, into one buffer of the maximum length.
  */
 
-/** Blocks are compressed apart from each other, so that all offsets fit into 16 bits. */
+/** Blocks are compressed independently, so that all offsets fit into 16 bits. */
 const BLOCK_BYTES = 65_536;
 const HASH_BITS = 14;
 const HASH_SHIFT = 32 - HASH_BITS;
 const HASH_FACTOR = 0x1e35a7bd;
-/** No match begins this close to a block's end, so that words can be read without looking. */
+/** No match begins this close to a block's end, so that words can be read without bounds checks. */
 const END_MARGIN = 15;
-/** After so many bytes without a match (as a power of two), steps grow. */
+/** After this number of bytes without a match, as a power of two, steps grow. */
 const SKIP_BITS = 5;
 
-/** Places in the block, by hash of the four bytes there. */
+/** Positions in the block, by hash of the four bytes there. */
 const table = new Uint16Array(1 << HASH_BITS);
 
-/** Up to this size, the buffer that was written to is used again. */
+/** Output buffers up to this size are kept and reused. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
-/** Compresses blocks of bytes; what it returns is valid until the next one. */
+/** Makes a compressor of byte blocks. Its result is valid until the next call. */
 export function snappyCompressor(): (input: Uint8Array) => Uint8Array {
   let kept = new Uint8Array(0);
   return (input) => {
@@ -91,7 +93,7 @@ function writeLength(output: Uint8Array, length: number): number {
   return at + 1;
 }
 
-/** Writes to `to`; where it has ended. */
+/** Writes the compressed block at `to`. Returns the end of the output. */
 function compressBlock(block: Block, start: number, end: number, to: number): number {
   const { words } = block;
   const limit = end - END_MARGIN;
@@ -113,7 +115,7 @@ function compressBlock(block: Block, start: number, end: number, to: number): nu
         from += length;
         literal = from;
         if (from >= limit) break;
-        // Repetitions often begin right behind the last one.
+        // Repetitions often begin directly after the last one.
         const before = words.getUint32(from - 1, true);
         table[Math.imul(before, HASH_FACTOR) >>> HASH_SHIFT] = from - 1 - start;
         word = words.getUint32(from, true);
@@ -129,7 +131,7 @@ function compressBlock(block: Block, start: number, end: number, to: number): nu
   return literal < end ? writeLiteral(block, literal, end, at) : at;
 }
 
-/** How many bytes from `left` on are as those from `right` on, before `end`. */
+/** Returns how many bytes at `left` equal those at `right`, before `end`. */
 function matchLength(words: DataView, left: number, right: number, end: number): number {
   let length = 0;
   while (right + length + 4 <= end) {

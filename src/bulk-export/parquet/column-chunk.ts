@@ -5,13 +5,13 @@ import type { Codec } from "./codecs.ts";
 import type { FileOutput } from "./file-output.ts";
 import type { PageBuffer } from "./page-buffer.ts";
 
-/** The size of a page before compression: readers take a page as a whole, whatever of it they are asked for. */
+/** The size of a page before compression. Readers always read whole pages. */
 export const PAGE_BYTES = 1024 * 1024;
 
 export type ChunkTarget = {
   output: FileOutput;
   codec: Codec;
-  /** Empty, to be used for values and to be emptied. */
+  /** An empty buffer to collect values in. It must be left empty again. */
   page: PageBuffer;
   path: string[];
   element: SchemaElement;
@@ -24,9 +24,9 @@ type Statistics = NonNullable<NonNullable<ColumnChunk["meta_data"]>["statistics"
 type PageEncoding = "PLAIN" | "RLE_DICTIONARY";
 
 type Levels = {
-  /** For each value 1 where it is there; undefined: all are, and no value can be missing. */
+  /** Per value: 1 if it is present, else 0. Undefined when values cannot be missing. */
   definition: Uint8Array | undefined;
-  /** For each value of a list 0 where a list begins; undefined: it is no list. */
+  /** Per value of a list: 0 where a list begins, else 1. Undefined when the column is not a list. */
   repetition: Uint8Array | undefined;
 };
 
@@ -49,7 +49,10 @@ export class ChunkWriter {
     this.#start = target.output.offset;
   }
 
-  /** `values` are in PLAIN encoding, and may be changed; all data pages then consist of their numbers. */
+  /**
+   * Writes the dictionary, after which all data pages consist of its indexes. `values` are in PLAIN encoding, and
+   * may be changed.
+   */
   async writeDictionary(values: Uint8Array, count: number): Promise<void> {
     const { output, codec } = this.#target;
     this.#dictionaryStart = output.offset;
@@ -66,7 +69,7 @@ export class ChunkWriter {
     await output.append(compressed);
   }
 
-  /** `values` are those that are there, and may be changed; `count` is with those that are missing. */
+  /** Writes a data page. `values` are the present ones, and may be changed; `count` includes missing ones. */
   async writePage(
     values: Uint8Array,
     { rows, count, levels }: { rows: number; count: number; levels: Levels },
@@ -136,7 +139,7 @@ export class ChunkWriter {
   }
 }
 
-/** Levels of 0 and 1; the length of what was written. */
+/** Writes levels of 0 and 1. Returns the number of bytes written. */
 function writeLevels(writer: ByteWriter, levels: Uint8Array | undefined): number {
   if (levels === undefined) return 0;
   const first = levels[0];
@@ -159,19 +162,18 @@ const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
 const ESCAPE_CHARS = 6;
 
-/** `\ufffd` without its beginning. */
+/** `\ufffd` without its first two characters. */
 const REPLACEMENT = new TextEncoder().encode("fffd");
 
 /**
- * Turns escapes of unpaired surrogates in JSON texts into those of U+FFFD, in place and without a change
- * of length. Such escapes come of texts that were cut between the halves of a character; JSON's grammar
- * allows them, but readers of columns of JSON refuse the whole file. Each text may have its length of
- * four bytes before it.
+ * Replaces escapes of unpaired surrogates in JSON texts by those of U+FFFD, in place and without changing the
+ * length. Such escapes come from texts that were cut in the middle of a character. JSON's grammar allows them, but
+ * readers of JSON columns refuse the whole file. Each text may be preceded by its length in four bytes.
  */
 export function replaceUnpairedSurrogates(bytes: Uint8Array): void {
   let at = firstEscape(bytes);
   if (at === -1) return;
-  // Which backslashes escape others is told from the first of a row of them.
+  // Going back to the first of consecutive backslashes shows which of them are escaped.
   while (bytes[at - 1] === BACKSLASH) at -= 1;
   while (at < bytes.length) {
     if (bytes[at] !== BACKSLASH) {
@@ -190,7 +192,7 @@ export function replaceUnpairedSurrogates(bytes: Uint8Array): void {
   }
 }
 
-/** Where an escape of U+D000 or more begins, or looks as if it did. */
+/** Returns where a possible escape of U+D000 or more begins, or -1. */
 function firstEscape(bytes: Uint8Array): number {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const places = [String.raw`\ud`, String.raw`\uD`].map((start) => text.indexOf(start));

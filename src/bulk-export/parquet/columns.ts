@@ -2,7 +2,7 @@ import type { NumberColumn, RunColumn, TextColumn } from "../../tracing/model/co
 import type { SchemaElement } from "hyparquet-writer";
 import type { ExportFormatVersion } from "../../db/bulk-export-schema.ts";
 
-/** Where a column's values come from. */
+/** The source of a column's values. */
 type Source =
   | { kind: "text"; column: TextColumn; json?: boolean; isJsonString?: boolean }
   | { kind: "number"; column: NumberColumn; unit: "count" | "microseconds" | "picodollars" }
@@ -16,11 +16,11 @@ type Source =
 export type ExportColumn = {
   name: string;
   source: Source;
-  /** Every run has a value. */
+  /** Whether every run has a value. */
   required: boolean;
-  /** Its values are few: they are written once in each row group, and then by number. */
+  /** Whether the column has few distinct values, which are stored once per row group in a dictionary. */
   repeats: boolean;
-  /** Whether row groups tell their least and greatest value, and which values they have. */
+  /** Whether row groups store the column's minimum, maximum and number of missing values. */
   statistics: boolean;
   bloomFilter: boolean;
 };
@@ -45,7 +45,7 @@ function text(name: TextColumn, traits: Traits = {}): ExportColumn {
   return column(name, { kind: "text", column: name }, traits);
 }
 
-/** Their bounds would be whole documents, as a part of one is not JSON. */
+/** A JSON column. It has no statistics: a bound would be a whole document, because part of one is not JSON. */
 function json(name: TextColumn, traits: Traits = {}): ExportColumn {
   return column(name, { kind: "text", column: name, json: true }, { statistics: false, ...traits });
 }
@@ -62,7 +62,7 @@ function cost(name: NumberColumn): ExportColumn {
   return column(name, { kind: "number", column: name, unit: "picodollars" }, {});
 }
 
-/** All that can be exported, in the order of the file. */
+/** All columns that can be exported, in the order of the file. */
 const EXPORT_COLUMNS: readonly ExportColumn[] = [
   text("id", { ...REQUIRED, bloomFilter: true }),
   column("tenant_id", { kind: "workspace" }, REQUIRED),
@@ -101,14 +101,14 @@ const EXPORT_COLUMNS: readonly ExportColumn[] = [
 
 export const EXPORT_FIELDS: readonly string[] = EXPORT_COLUMNS.map(({ name }) => name);
 
-/** The columns by these names, in the order of the file; null: all. */
+/** Returns the columns with these names in the order of the file; null selects all. */
 export function chosenColumns(fields: readonly string[] | null): readonly ExportColumn[] {
   return fields === null
     ? EXPORT_COLUMNS
     : EXPORT_COLUMNS.filter(({ name }) => fields.includes(name));
 }
 
-/** What of a run has to be read for a column. */
+/** Returns the fields of a run that a column needs. */
 export function readColumns({ source }: ExportColumn): RunColumn[] {
   switch (source.kind) {
     case "text":
@@ -135,13 +135,13 @@ const JSON_TEXT = {
   converted_type: "JSON",
   logical_type: { type: "JSON" },
 } as const;
-/** Spark and its relatives read no other unit but this and milliseconds. */
+/** Spark and related readers support only this unit and milliseconds. */
 const TIME = {
   type: "INT64",
   converted_type: "TIMESTAMP_MICROS",
   logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
 } as const;
-/** Exact: costs are kept in units of 1e-12 USD. */
+/** Exact costs, which are stored in units of 1e-12 USD. */
 const EXACT_COST = {
   type: "INT64",
   converted_type: "DECIMAL",
@@ -150,7 +150,7 @@ const EXACT_COST = {
   logical_type: { type: "DECIMAL", precision: 18, scale: 12 },
 } as const;
 
-/** The elements below the root for one column. */
+/** Returns the schema elements of one column, below the root. */
 function columnElements(column: ExportColumn, version: ExportFormatVersion): SchemaElement[] {
   const { name, source } = column;
   const repetition_type = column.required ? "REQUIRED" : "OPTIONAL";
@@ -185,7 +185,7 @@ function columnElements(column: ExportColumn, version: ExportFormatVersion): Sch
   }
 }
 
-/** The file's schema, and for each column the path and the element of its values. */
+/** Returns the file's schema, and for each column the path and the schema element of its values. */
 export function fileSchema(
   columns: readonly ExportColumn[],
   version: ExportFormatVersion,

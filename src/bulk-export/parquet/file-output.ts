@@ -1,8 +1,8 @@
 import { ByteWriter } from "hyparquet-writer";
 
-/** Where a file's bytes go: what the library writes, and pages past it, in one order. */
+/** Collects a file's bytes: what the library writes, and pages written directly, in one order. */
 export class FileOutput {
-  /** For the library; its `offset` is that of the file. */
+  /** The library's writer. Its `offset` is that of the file. */
   readonly writer = new ByteWriter();
   readonly #parts: PartBuffer;
 
@@ -14,7 +14,7 @@ export class FileOutput {
     return this.writer.offset;
   }
 
-  /** Writes `bytes` behind what the library has written. */
+  /** Appends `bytes` after what the library has written. */
   async append(bytes: Uint8Array): Promise<void> {
     await this.#takeWritten();
     this.writer.offset += bytes.length;
@@ -34,7 +34,7 @@ export class FileOutput {
   }
 }
 
-/** Cuts a stream of bytes into parts of one size; only the last one may be smaller. */
+/** Splits a stream of bytes into parts of equal size; only the last one may be smaller. */
 class PartBuffer {
   readonly #partBytes: number;
   readonly #write: (part: Uint8Array) => Promise<void>;
@@ -62,7 +62,7 @@ class PartBuffer {
     if (this.#used > 0) await this.#flush();
   }
 
-  /** The part is the receiver's from here on. */
+  /** Passes the part on; it belongs to the receiver from then on. */
   async #flush(): Promise<void> {
     const part = this.#part?.subarray(0, this.#used) ?? new Uint8Array();
     this.#part = null;

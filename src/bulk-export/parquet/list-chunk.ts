@@ -5,7 +5,7 @@ import type { PageBuffer } from "./page-buffer.ts";
 import { TextDictionary } from "./text-dictionary.ts";
 import { ID_CHARS, SEGMENT_CHARS, TIME_CHARS } from "../../tracing/model/dotted-order.ts";
 
-/** A segment of a dotted order, with the dot behind it. */
+/** Length of a segment of a dotted order with the dot after it. */
 const STEP = SEGMENT_CHARS + 1;
 
 const QUOTE = 0x22;
@@ -13,19 +13,19 @@ const COMMA = 0x2c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 
-/** How many runs are above one with a dotted order of this length. */
+/** Returns the number of ancestors of a run, from the length of its dotted order. */
 function ancestorCount(length: number): number {
   return Math.max(0, (length - SEGMENT_CHARS) / STEP);
 }
 
-/** Where in a dotted order the id of an ancestor begins, counted from the root. */
+/** Returns where the id of an ancestor begins in a dotted order; `index` counts from the root. */
 function ancestorStart(index: number): number {
   return index * STEP + TIME_CHARS;
 }
 
 const ANCESTOR_CHARS = ID_CHARS;
 
-/** The ids from the root down to the direct parent as JSON lists. */
+/** Returns the ids from the root to the direct parent as JSON lists. */
 export function ancestorLists({ texts, from, to }: TextSlice): TextSlice {
   const { bytes, lengths } = texts;
   let size = 0;
@@ -66,10 +66,10 @@ export function ancestorLists({ texts, from, to }: TextSlice): TextSlice {
   return { texts: lists, from: 0, to: to - from };
 }
 
-/** Adds the texts of one row's list to the values; how many there are. */
+/** Adds the texts of one row's list to the values. Returns their number. */
 type ListReader = (values: PageBuffer, bytes: Uint8Array, start: number, end: number) => number;
 
-/** Writes a column of lists; every row has one. */
+/** Writes a column of lists. Every row has a list. */
 export async function writeLists(
   target: ChunkTarget,
   slices: readonly TextSlice[],
@@ -105,7 +105,7 @@ export async function writeLists(
   return { chunk: writer.end(undefined), bloomFilter: undefined };
 }
 
-/** Reads the ids above the run's own in its dotted order. */
+/** Reads the ids of a run's ancestors from its dotted order. */
 export const readAncestors: ListReader = (values, bytes, start, end) => {
   const count = ancestorCount(end - start);
   for (let index = 0; index < count; index += 1) {
@@ -115,7 +115,7 @@ export const readAncestors: ListReader = (values, bytes, start, end) => {
   return count;
 };
 
-/** Reads JSON lists of texts, and parses each list once. */
+/** Makes a reader of JSON lists of texts that parses each distinct list once. */
 export function jsonListReader(): ListReader {
   const known = new TextDictionary();
   const lists: Uint8Array[][] = [];

@@ -2,12 +2,12 @@ import { NO_TEXT, type NumberColumn } from "../../tracing/model/columnar-runs.ts
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { numbersOf, type RowSlice, rowsIn, textsOf } from "./row-slices.ts";
 
-/** How a number of a run is written: as an integer, or divided. */
+/** The stored form of numbers: integers, or quotients by `divisor`. */
 export type NumberFormat = { type: "INT64" } | { type: "DOUBLE"; divisor: number };
 
 const HALF = 2 ** 32;
 
-/** Writes a column of numbers; those that are NaN are missing. */
+/** Writes a column of numbers. NaN stands for a missing value. */
 export async function writeNumbers(
   target: ChunkTarget,
   slices: readonly RowSlice[],
@@ -35,7 +35,7 @@ export async function writeNumbers(
       row += 1;
     }
   }
-  if (required && used < rows) throw new Error("a run lacks what every run has");
+  if (required && used < rows) throw new Error("a run lacks a required value");
   const writer = new ChunkWriter(target);
   const values = numbers.subarray(0, used);
   await writer.writePage(format.type === "INT64" ? integers(values) : quotients(values, format), {
@@ -52,7 +52,7 @@ export async function writeNumbers(
   };
 }
 
-/** Writes for each run whether it has no parent. */
+/** Writes a column that tells for each run whether it has no parent. */
 export async function writeIsRoot(
   target: ChunkTarget,
   slices: readonly RowSlice[],
@@ -73,7 +73,7 @@ export async function writeIsRoot(
   return { chunk: writer.end(undefined), bloomFilter: undefined };
 }
 
-/** The values are safe integers. */
+/** Encodes values, which must be safe integers. */
 function integers(values: Float64Array): Uint8Array {
   const page = new DataView(new ArrayBuffer(values.length * 8));
   for (let index = 0; index < values.length; index += 1) {

@@ -1,11 +1,11 @@
-/** Up to this length a loop is faster than a view. */
+/** Texts up to this length are copied by a loop, which is faster than a view. */
 const SHORT_BYTES = 40;
 const LENGTH_BYTES = 4;
 
-/** What it keeps for the next page. */
+/** Maximum size of a buffer that is kept for the next page. */
 const KEPT_BYTES = 2 * 1024 * 1024;
 
-/** Texts in PLAIN encoding: each with its length before it. */
+/** A buffer of texts in PLAIN encoding: each text is preceded by its length. */
 export class PageBuffer {
   #bytes = new Uint8Array(1024);
   #view = new DataView(this.#bytes.buffer);
@@ -15,7 +15,7 @@ export class PageBuffer {
     return this.#used;
   }
 
-  /** Adds `source` from `start` to before `end`. */
+  /** Adds the bytes of `source` from `start` up to, but not including, `end`. */
   add(source: Uint8Array, start: number, end: number): void {
     const length = end - start;
     this.reserve(LENGTH_BYTES + length);
@@ -31,7 +31,7 @@ export class PageBuffer {
     this.#used = at + length;
   }
 
-  /** Adds a text whose bytes come piece by piece, without holding another copy of it. */
+  /** Adds a text from a stream, without holding another copy of it. `size` is the expected length. */
   async addStream(stream: ReadableStream<Uint8Array>, size: number): Promise<void> {
     this.reserve(LENGTH_BYTES + size);
     const lengthAt = this.#used;
@@ -44,7 +44,7 @@ export class PageBuffer {
     this.#view.setUint32(lengthAt, this.#used - lengthAt - LENGTH_BYTES, true);
   }
 
-  /** Makes room. */
+  /** Makes room for `length` more bytes. */
   reserve(length: number): void {
     const needed = this.#used + length;
     if (needed <= this.#bytes.length) return;
@@ -56,7 +56,7 @@ export class PageBuffer {
     this.#view = new DataView(larger.buffer);
   }
 
-  /** What was added; it is overwritten by what is added after `clear`. */
+  /** Returns the added bytes. They are overwritten by additions after `clear`. */
   bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#used);
   }
@@ -69,5 +69,5 @@ export class PageBuffer {
   }
 }
 
-/** A large text is seldom followed by another one in its page. */
+/** Limits the spare room, because a large text is seldom followed by another one in its page. */
 const MAX_SPARE = 1024 * 1024;

@@ -6,10 +6,10 @@ import type {
   TextColumn,
 } from "../../tracing/model/columnar-runs.ts";
 
-/** Rows `from` to before `to`. */
+/** Rows from `from` up to, but not including, `to`. */
 export type RowSlice = { runs: ColumnarRuns; from: number; to: number };
 
-/** The same of one column of texts. */
+/** The same rows of one text column. */
 export type TextSlice = { texts: ColumnarTexts; from: number; to: number };
 
 export function textsOf(runs: ColumnarRuns, column: TextColumn): ColumnarTexts {
@@ -24,7 +24,7 @@ export function numbersOf(runs: ColumnarRuns, column: NumberColumn): ColumnarNum
   return numbers;
 }
 
-/** Where the text of a row begins. */
+/** Returns where the text of a row begins. */
 export function startOf({ lengths }: ColumnarTexts, row: number): number {
   let start = 0;
   for (let before = 0; before < row; before += 1) {
@@ -38,7 +38,7 @@ export function rowsIn(slices: readonly RowSlice[]): number {
   return slices.reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
-/** Counts for each row the bytes of its values before they are encoded, and its payloads that are in R2. */
+/** Returns for each row the size of its values before encoding, in bytes, and the number of its payloads in R2. */
 export function rowSizes({ rows, texts, numbers }: ColumnarRuns): {
   bytes: Float64Array;
   objects: Uint8Array;

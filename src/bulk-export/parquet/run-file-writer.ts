@@ -11,7 +11,7 @@ import { type GroupContext, writeRowGroup } from "./row-group.ts";
 import { numbersOf, rowsIn, rowSizes, type RowSlice, startOf, textsOf } from "./row-slices.ts";
 import type { PayloadStore } from "./stored-texts.ts";
 
-/** The most that a bound of a text column has: an id fits in. */
+/** Maximum bytes of a text column's bounds, which suffice for an id. */
 const STATISTICS_BYTES = 64;
 const CREATED_BY = "threadworks";
 
@@ -30,27 +30,27 @@ export type RunFileOptions = {
     | "bytes_per_group"
     | "part_bytes"
   >;
-  /** Large payloads. */
+  /** The store of large payloads. */
   payloads: PayloadStore;
-  /** Gets parts of `part_bytes`, and at the end what is left. */
+  /** Receives parts of `part_bytes`, and at the end the rest. */
   write: (part: Uint8Array) => Promise<void>;
 };
 
 export type WrittenFile = {
   rows: number;
-  /** The size of the file. */
+  /** The size of the file in bytes. */
   bytes: number;
-  /** Microseconds. */
+  /** The start times of the first and the last run, in microseconds. */
   firstStart: number;
   lastStart: number;
-  /** The last run of the file. */
+  /** The position of the file's last run. */
   cursor: RunPosition;
 };
 
 /**
- * Writes runs into one Parquet file. It holds one row group, one page and one part at a time; payloads
- * that are in R2 are read when their page is written. Which runs come into the file, and into each of
- * its row groups, depends on nothing but the runs and the limits.
+ * Writes runs into one Parquet file. It holds one row group, one page and one part in memory at a time; payloads
+ * in R2 are read when their page is written. The runs of the file and of each row group are determined only by the
+ * runs and the limits.
  */
 export class RunFileWriter {
   readonly #options: RunFileOptions;
@@ -86,12 +86,12 @@ export class RunFileWriter {
     };
   }
 
-  /** Nothing more fits in. */
+  /** Whether no more runs fit into the file. */
   get isFull(): boolean {
     return this.#isFull;
   }
 
-  /** Takes as many of the runs as fit into the file. */
+  /** Adds as many of the runs as fit into the file. */
   async add({ runs, from, to }: ExportedRuns): Promise<void> {
     const { limits } = this.#options;
     const { bytes, objects } = rowSizes(runs);
@@ -121,7 +121,7 @@ export class RunFileWriter {
     this.#take(runs, start, to);
   }
 
-  /** Ends the file; null when it got no runs, and is not written. */
+  /** Ends the file. Returns null, and writes nothing, when it got no runs. */
   async finish(): Promise<WrittenFile | null> {
     await this.#endGroup();
     if (this.#last === null || this.#firstStart === null) return null;

@@ -2,20 +2,20 @@ import type { ColumnarTexts } from "../../tracing/model/columnar-runs.ts";
 
 type Stored = ColumnarTexts["stored"][number];
 
-/** Where large payloads are, as R2 has it. */
+/** The store of large payloads, with the interface of R2. */
 export type PayloadStore = { get: (object: string) => Promise<OpenedPayload | null> };
 
-/** `size` is in bytes; it is read once, by `body` or by `text`. */
+/** A payload of `size` bytes. It can be read once, by `body` or by `text`. */
 export type OpenedPayload = {
   size: number;
   body: ReadableStream<Uint8Array>;
   text: () => Promise<string>;
 };
 
-/** What is opened ahead of its turn. Its bytes are read only then. */
+/** Maximum payloads that are opened ahead of their turn. Their bytes are read only in turn. */
 const OPEN_AT_ONCE = 4;
 
-/** Opens payloads of R2 in the order of their rows, some of them ahead. */
+/** Opens payloads in R2 in the order of their rows, some of them ahead. */
 export class StoredTexts {
   readonly #bucket: PayloadStore;
   readonly #waiting: Stored[];
@@ -26,13 +26,13 @@ export class StoredTexts {
     this.#waiting = [...stored];
   }
 
-  /** The next one; null when it is gone. Its body has to be read, or cancelled. */
+  /** Returns the next payload; null when it is gone. Its body has to be read or cancelled. */
   async next(): Promise<OpenedPayload | null> {
     while (this.#opened.length < OPEN_AT_ONCE) {
       const stored = this.#waiting.shift();
       if (stored === undefined) break;
       const opening = this.#bucket.get(stored.object);
-      // It fails where it is asked for.
+      // A failure is reported when the payload's turn comes.
       opening.catch(() => undefined);
       this.#opened.push(opening);
     }
@@ -41,7 +41,7 @@ export class StoredTexts {
     return next;
   }
 
-  /** Lets go of what was opened and not read. */
+  /** Releases payloads that were opened and not read. */
   async close(): Promise<void> {
     for (const opening of this.#opened) {
       const object = await opening.catch(() => null);

@@ -12,7 +12,7 @@ type TextOptions = {
   repeats: boolean;
   statistics: boolean;
   bloomFilter: boolean;
-  /** Payloads that are in R2 are JSON strings, of which the text is wanted. */
+  /** Whether payloads in R2 are JSON strings that have to be decoded. */
   isJsonString: boolean;
 };
 
@@ -104,7 +104,7 @@ async function writePlain(
         await addStored(page, await objects.next(), options);
         if (!required) definition[count] = 1;
       } else {
-        if (required) throw new Error("a run lacks what every run has");
+        if (required) throw new Error("a run lacks a required value");
         missing += 1;
       }
       count += 1;
@@ -115,7 +115,7 @@ async function writePlain(
   return { bounds, missing, filter };
 }
 
-/** Statistics of payloads are not kept, so that nothing else is done with their bytes. */
+/** Adds a payload. It is not included in statistics, so its bytes need no other processing. */
 async function addStored(
   page: PageBuffer,
   object: OpenedPayload | null,
@@ -148,12 +148,12 @@ export async function writeConstant(
   return { chunk, bloomFilter: undefined };
 }
 
-/** The least and the greatest of texts, in the order of their UTF-8 bytes. */
+/** The minimum and maximum of texts, in the order of their UTF-8 bytes. */
 class ByteBounds {
   #min: Uint8Array | null = null;
   #max: Uint8Array | null = null;
 
-  /** `source` from `start` to before `end`; it is not kept. */
+  /** Adds the bytes of `source` from `start` up to, but not including, `end`. `source` is not kept. */
   add(source: Uint8Array, start: number, end: number): void {
     if (this.#min === null || this.#max === null) {
       this.#min = source.slice(start, end);

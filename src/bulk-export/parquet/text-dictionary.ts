@@ -5,12 +5,12 @@ import { NO_TEXT } from "../../tracing/model/columnar-runs.ts";
 import type { ChunkWriter } from "./column-chunk.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 
-/** With longer texts, or more of them, a dictionary would rather cost than save. */
+/** With longer texts, or more of them, a dictionary would cost more than it saves. */
 const MAX_TEXT_BYTES = 256;
 const MAX_ENTRIES = 4096;
 const SLOTS = 4 * MAX_ENTRIES;
 
-/** The distinct texts of a column, numbered as they come. */
+/** The distinct texts of a column, numbered in the order of their addition. */
 export class TextDictionary {
   readonly values = new PageBuffer();
   readonly #slots = new Int32Array(SLOTS).fill(-1);
@@ -20,7 +20,7 @@ export class TextDictionary {
     return this.#entries.length;
   }
 
-  /** The text's number; -1 when it does not fit in. */
+  /** Returns the text's number; -1 when it does not fit in. */
   add(source: Uint8Array, start: number, end: number): number {
     if (end - start > MAX_TEXT_BYTES) return -1;
     let slot = hash(source, start, end) & (SLOTS - 1);
@@ -44,7 +44,7 @@ export class TextDictionary {
   }
 }
 
-/** FNV-1a. */
+/** Returns the FNV-1a hash, with its high bits mixed in. */
 function hash(source: Uint8Array, start: number, end: number): number {
   let value = 0x811c9dc5;
   for (let at = start; at < end; at += 1) {
@@ -61,16 +61,16 @@ function isEqual(source: Uint8Array, start: number, end: number, entry: Uint8Arr
   return true;
 }
 
-/** Texts of a column by their numbers in a dictionary. */
+/** The texts of a column as numbers of a dictionary's entries. */
 type Numbered = {
   dictionary: TextDictionary;
-  /** The numbers of the texts that are there. */
+  /** The numbers of the texts that are present. */
   numbers: Int32Array;
   definition: Uint8Array;
   missing: number;
 };
 
-/** Null when there are too many distinct texts for a dictionary to be of use. */
+/** Returns null when a dictionary would not help, because there are too many distinct texts. */
 export function numberTexts(slices: readonly TextSlice[], rows: number): Numbered | null {
   const dictionary = new TextDictionary();
   const numbers = new Int32Array(rows);

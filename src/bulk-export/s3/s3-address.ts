@@ -1,10 +1,10 @@
 export type S3Location = {
   bucket: string;
-  /** Requests are signed for it; null: the one that the endpoint's host tells, or us-east-1. */
+  /** The region for which requests are signed; null for the one in the endpoint's host name, or us-east-1. */
   region: string | null;
-  /** Null: AWS. */
+  /** Null for AWS. */
   endpointUrl: string | null;
-  /** Whether `endpointUrl` is the bucket's own, so that the bucket is not in the path. */
+  /** Whether `endpointUrl` is the bucket's own URL, so that the bucket is not part of the path. */
   bucketInHost: boolean;
 };
 
@@ -17,13 +17,12 @@ const AWS_DOMAINS = [
   { prefix: "", domain: "amazonaws.com" },
 ];
 
-/** Others cannot be in a host name, or are not covered by AWS's certificate there. */
+/** Other names cannot be in a host name, or AWS's certificate does not cover them there. */
 const NAME_FOR_HOST = /^[a-z0-9][a-z0-9-]*[a-z0-9]$/;
 
 /**
- * The URL of an object. Every reserved character of a key is percent-encoded, so that servers that
- * take a path as it comes and those that normalise it sign the same. Throws when no URL can name
- * the key.
+ * Returns the URL of an object. Every reserved character of the key is percent-encoded, so that servers which
+ * normalise paths compute the same signature as those that do not. Throws when no URL can name the key.
  */
 export function objectUrl(location: S3Location, key: string): string {
   const segments = key.split("/");
@@ -51,7 +50,7 @@ function awsUrl(bucket: string, region: string | null): string {
     : `https://${host}/${encodeSegment(bucket)}`;
 }
 
-/** RFC 3986: of the reserved characters `encodeURIComponent` leaves five. */
+/** Encodes as RFC 3986: `encodeURIComponent` leaves five of the reserved characters. */
 function encodeSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll(
     /[!'()*]/g,

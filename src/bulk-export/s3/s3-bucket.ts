@@ -7,21 +7,21 @@ import { completeUploadXml, readS3Document } from "./s3-xml.ts";
 export type { S3Location } from "./s3-address.ts";
 export type { S3Credentials, S3Options } from "./s3-sender.ts";
 
-/** Metadata's names in lower case; names and values are ASCII. */
+/** Names of metadata are in lower case; names and values are ASCII. */
 export type S3ObjectOptions = { contentType?: string; metadata?: Record<string, string> };
 
 const MAX_GET_BYTES = 16 * 1024 * 1024;
 const METADATA_PREFIX = "x-amz-meta-";
 
 /**
- * The objects of one bucket, by any server that speaks S3. Every method throws an `S3Error` when it
- * fails. Requests are tried again inside when no answer came, or one that asks for it; each of them
- * may therefore have happened although it failed, and more than once.
+ * The objects of one bucket on any server that speaks S3. Every method throws an `S3Error` when it fails. Requests
+ * are retried when there was no response, or one that asks for a retry. A request may therefore have taken effect
+ * although it failed, and more than once.
  */
 export class S3Bucket {
   readonly #sender: S3Sender;
 
-  /** Throws an `S3Error` when the location may not be reached, or cannot be an address. */
+  /** Throws an `S3Error` when the location is not allowed, or does not form a valid address. */
   constructor(location: S3Location, credentials: S3Credentials, options: S3Options) {
     const { endpointUrl } = location;
     const refusal = endpointUrl === null ? null : endpointRefusal(endpointUrl, options);
@@ -39,34 +39,36 @@ export class S3Bucket {
     await this.#sender.send({ method: "PUT", key, headers, body }, etagOf);
   }
 
-  /** Null: no such key, or no such bucket. */
+  /** Returns an object's size and metadata; null when the key or the bucket does not exist. */
   async head(key: string): Promise<{ bytes: number; metadata: Record<string, string> } | null> {
     return this.#sender.send({ method: "HEAD", key }, (answer) => {
       if (answer.status === 404) return null;
       const { status, headers } = successful(answer);
       const length = headers.get("content-length") ?? "";
       if (!/^\d+$/.test(length)) {
-        throw new S3Error("invalid_endpoint", "Answer does not tell the object's size", { status });
+        throw new S3Error("invalid_endpoint", "The answer does not state the object's size", {
+          status,
+        });
       }
       return { bytes: Number(length), metadata: metadataOf(headers) };
     });
   }
 
-  /** Null: no such key. Of 16 MiB at most. */
+  /** Returns an object of at most 16 MiB; null when the key does not exist. */
   async get(key: string): Promise<Uint8Array | null> {
     return this.#sender.send({ method: "GET", key, maxBytes: MAX_GET_BYTES }, (answer) =>
       isMissingKey(answer) ? null : successful(answer).body,
     );
   }
 
-  /** Succeeds, too, when there is no such key. */
+  /** Deletes an object. Succeeds also when the key does not exist. */
   async delete(key: string): Promise<void> {
     await this.#sender.send({ method: "DELETE", key }, (answer) => {
       if (!isMissingKey(answer)) successful(answer);
     });
   }
 
-  /** The upload's id. */
+  /** Starts a multipart upload, and returns its id. */
   async createMultipart(key: string, options: S3ObjectOptions = {}): Promise<string> {
     return this.#sender.send(
       {
@@ -75,8 +77,8 @@ export class S3Bucket {
         query: { uploads: "" },
         headers: objectHeaders(options),
         body: new Uint8Array(0),
-        // Not repeatable: each time may leave an upload that nobody knows of, to be paid for until
-        // the bucket's own rules remove it. One is a small price for not failing a step.
+        // This is not idempotent: each attempt may leave an unknown upload that costs storage until the bucket's
+        // own rules remove it. One of them is a small price for not failing a step.
         attempts: 2,
       },
       (answer) => {
@@ -88,7 +90,7 @@ export class S3Bucket {
     );
   }
 
-  /** Parts are numbered from 1; the part's ETag, as the server wrote it. */
+  /** Uploads a part; parts are numbered from 1. Returns the part's ETag as the server wrote it. */
   async uploadPart(
     key: string,
     uploadId: string,
@@ -100,8 +102,8 @@ export class S3Bucket {
   }
 
   /**
-   * Makes an object of the parts, `etags` in their order. When an answer was lost, the repeat fails
-   * with "no_such_upload" although the object is there: only `head` tells.
+   * Completes an object from its parts, with `etags` in their order. When a response was lost, the retry fails
+   * with "no_such_upload" although the object exists: only `head` can tell.
    */
   async completeMultipart(key: string, uploadId: string, etags: readonly string[]): Promise<void> {
     await this.#sender.send(
@@ -114,7 +116,7 @@ export class S3Bucket {
       },
       (answer) => {
         const { status } = successful(answer);
-        // The status is sent before AWS knows whether it succeeds.
+        // AWS sends the status before it knows whether the request succeeds.
         const root = readS3Document(answer.body)?.root;
         if (root === "CompleteMultipartUploadResult") return;
         if (root === "Error") throw errorOf(answer);
@@ -123,7 +125,7 @@ export class S3Bucket {
     );
   }
 
-  /** Succeeds, too, when there is no such upload. Does not heed the deadline. */
+  /** Aborts an upload. Succeeds also when there is no such upload. Ignores the deadline. */
   async abortMultipart(key: string, uploadId: string): Promise<void> {
     const query = { uploadId };
     await this.#sender.send({ method: "DELETE", key, query, late: true }, (answer) => {
@@ -139,7 +141,9 @@ function successful(answer: S3Answer): S3Answer {
   throw errorOf(answer);
 }
 
-/** Every server of S3 tells it of what it has stored; a web server that takes anything does not. */
+/**
+ * Returns the ETag. Every S3 server sends one for a stored object; a web server that accepts anything does not.
+ */
 function etagOf(answer: S3Answer): string {
   const etag = successful(answer).headers.get("etag");
   if (etag === null) throw notS3(answer, "an ETag");

@@ -1,16 +1,16 @@
 import { readS3Document } from "./s3-xml.ts";
 
 /**
- * What is wrong when a bucket refuses:
- * - `access_denied`: the key may not do this, its secret is wrong, or it has expired
+ * The reason for a bucket's failure:
+ * - `access_denied`: the key lacks permission, its secret is wrong, or it has expired
  * - `unknown_key_id`: the server has no such key
- * - `invalid_bucket`: no such bucket, another region's, or one that takes no such write
- * - `invalid_endpoint`: what answers does not speak S3, or may not be spoken to
+ * - `invalid_bucket`: the bucket does not exist, is in another region, or does not accept the write
+ * - `invalid_endpoint`: the server does not speak S3, or may not be contacted
  * - `no_such_upload`: a multipart upload that is unknown, completed or aborted
- * - `clock_skew`: the clocks of the two sides differ by more than the server bears
- * - `unavailable`: no answer, or one that says to try again
+ * - `clock_skew`: the clocks of the two sides differ by more than the server accepts
+ * - `unavailable`: no response, or one that says to try again
  *
- * The last three may be otherwise at another time without anybody's doing.
+ * The last three may pass with time, without anybody fixing them.
  */
 export type S3Failure =
   | "access_denied"
@@ -21,13 +21,13 @@ export type S3Failure =
   | "clock_skew"
   | "unavailable";
 
-/** `message` is the storage's own text as far as it gave one; no secret is in it. */
+/** `message` is the storage's own text, as far as it gave one. It contains no secret. */
 export class S3Error extends Error {
   override readonly name = "S3Error";
   readonly failure: S3Failure;
-  /** The status of the HTTP answer; null when there was none. */
+  /** The status of the HTTP response; null when there was none. */
   readonly status: number | null;
-  /** S3's error code, when the answer had one. */
+  /** S3's error code, when the response had one. */
   readonly code: string | null;
 
   constructor(
@@ -47,12 +47,12 @@ export type S3Answer = { status: number; headers: Headers; body: Uint8Array };
 const MAX_MESSAGE_CHARS = 500;
 
 /**
- * S3's error codes. One with a pattern counts only when the message matches; the first that fits
+ * S3's error codes. An entry with a pattern counts only when the message matches; the first matching entry
  * decides. Servers are named where the code, or its use, is their own.
  */
 const BY_CODE: readonly { code: string; message?: RegExp; failure: S3Failure }[] = [
   { code: "InvalidAccessKeyId", failure: "unknown_key_id" },
-  // R2 and its local endpoint; a wrong secret is SignatureDoesNotMatch there as well.
+  // R2 and its local endpoint. A wrong secret is SignatureDoesNotMatch there as well.
   { code: "Unauthorized", failure: "unknown_key_id" },
   // R2, for key ids of other services.
   { code: "InvalidArgument", message: /access key/i, failure: "unknown_key_id" },
@@ -65,7 +65,7 @@ const BY_CODE: readonly { code: string; message?: RegExp; failure: S3Failure }[]
   { code: "CredentialsNotSupported", failure: "access_denied" },
   { code: "ExpiredToken", failure: "access_denied" },
   { code: "InvalidPayer", failure: "access_denied" },
-  // GCS: a key that is inactive or not there.
+  // GCS: a key that is inactive or does not exist.
   { code: "InvalidSecurity", failure: "access_denied" },
   { code: "InvalidToken", failure: "access_denied" },
   { code: "MissingSecurityHeader", failure: "access_denied" },
@@ -90,7 +90,7 @@ const BY_CODE: readonly { code: string; message?: RegExp; failure: S3Failure }[]
   { code: "TemporaryRedirect", failure: "invalid_bucket" },
   { code: "NotImplemented", failure: "invalid_endpoint" },
   { code: "NoSuchUpload", failure: "no_such_upload" },
-  // What arrived was not what was sent.
+  // The received data differs from what was sent.
   { code: "BadDigest", failure: "unavailable" },
   { code: "IncompleteBody", failure: "unavailable" },
   { code: "XAmzContentSHA256Mismatch", failure: "unavailable" },
@@ -98,7 +98,7 @@ const BY_CODE: readonly { code: string; message?: RegExp; failure: S3Failure }[]
   { code: "BandwidthLimitExceeded", failure: "unavailable" },
   { code: "ClientDisconnect", failure: "unavailable" },
   { code: "InternalError", failure: "unavailable" },
-  // A part is lost: the object can be made anew, from its first part on.
+  // A part is lost. The object can be uploaded again from its first part.
   { code: "InvalidPart", failure: "unavailable" },
   { code: "OperationAborted", failure: "unavailable" },
   { code: "RequestTimeout", failure: "unavailable" },
@@ -108,7 +108,7 @@ const BY_CODE: readonly { code: string; message?: RegExp; failure: S3Failure }[]
   { code: "TooManyRequests", failure: "unavailable" },
 ];
 
-/** Where there is no code that says more: answers to HEAD have no body, and codes are invented. */
+/** Used when no known code says more: responses to HEAD have no body, and servers invent codes. */
 const BY_STATUS: readonly { from: number; to: number; failure: S3Failure }[] = [
   { from: 200, to: 299, failure: "unavailable" },
   { from: 401, to: 401, failure: "access_denied" },
@@ -121,7 +121,7 @@ const BY_STATUS: readonly { from: number; to: number; failure: S3Failure }[] = [
   { from: 500, to: 599, failure: "unavailable" },
 ];
 
-/** What an answer other than 2xx means; also one of 200 whose body is an error. */
+/** Returns the error that a response stands for: one without a 2xx status, or a 200 whose body is an error. */
 export function errorOf(answer: S3Answer): S3Error {
   const { status, headers, body } = answer;
   const document = readS3Document(body);
@@ -130,13 +130,13 @@ export function errorOf(answer: S3Answer): S3Error {
     const message = document?.texts["Message"] ?? "";
     return new S3Error(failureOf(status, code, message), textOf(code, message), { status, code });
   }
-  // AWS answers so to HEAD requests for a bucket of another region.
+  // AWS answers HEAD requests for a bucket in another region like this.
   if (headers.has("x-amz-bucket-region") && status < 400) {
     const region = headers.get("x-amz-bucket-region");
     return new S3Error("invalid_bucket", `The bucket is in region ${region}`, { status });
   }
   if (body.byteLength === 0 && status >= 400) {
-    // AWS answers so to HEAD requests with a token that has expired.
+    // AWS answers HEAD requests with an expired token like this.
     const failure = status === 400 ? "access_denied" : failureOf(status, "", "");
     return new S3Error(failure, `HTTP ${status} without a reason`, { status });
   }
@@ -147,7 +147,7 @@ export function errorOf(answer: S3Answer): S3Error {
 function failureOf(status: number, code: string, message: string): S3Failure {
   const known = BY_CODE.find((row) => row.code === code && (row.message?.test(message) ?? true));
   if (known !== undefined) return known.failure;
-  // Keys of AWS's key management: all are about what the caller may use.
+  // Codes of key management services. All of them concern what the caller may use.
   if (code.startsWith("KMS.") || code.startsWith("CloudKms")) return "access_denied";
   return (
     BY_STATUS.find(({ from, to }) => from <= status && status <= to)?.failure ?? "invalid_endpoint"

@@ -12,15 +12,15 @@ export type S3Credentials = {
 };
 
 export type S3Options = {
-  /** The time that one request has, from its first byte to the answer's last. */
+  /** Time-out of one request in milliseconds, from its first byte to the last byte of the response. */
   requestTimeoutMs: number;
-  /** How often a request is sent before its failure is reported. */
+  /** How many times a request is sent before its failure is reported. */
   attempts: number;
-  /** Whether the endpoint may be a private address, or without TLS. */
+  /** Whether the endpoint may have a private address, or no TLS. */
   allowPrivate: boolean;
   /**
-   * Epoch milliseconds after which no request may be in flight any more, such as the end of a
-   * lease. Time-outs are cut to it, and nothing is sent after it.
+   * Returns the time in epoch milliseconds by which all requests must have ended, such as the end of a lease.
+   * Time-outs are shortened to it, and nothing is sent after it.
    */
   deadline?: () => number;
 };
@@ -31,11 +31,13 @@ export type S3Request = {
   query?: Record<string, string>;
   headers?: Record<string, string>;
   body?: Uint8Array;
-  /** Fewer than those of the options. */
+  /** A limit below that of the options. */
   attempts?: number;
-  /** How large the answer may be; more is a failure. */
+  /** Maximum size of the response; a larger one is a failure. */
   maxBytes?: number;
-  /** May be sent after the deadline: it harms nobody who works on the object then. */
+  /**
+   * Whether the request may be sent after the deadline, because it cannot disturb another holder of the object.
+   */
   late?: boolean;
 };
 
@@ -58,8 +60,8 @@ export class S3Sender {
   }
 
   /**
-   * What `read` makes of the answer, after as many attempts as it takes. `read` gets every answer
-   * and throws an `S3Error` for those that are failures.
+   * Sends a request, with retries, and returns what `read` makes of the response. `read` receives every response
+   * and throws an `S3Error` for failures.
    */
   async send<T>(request: S3Request, read: (answer: S3Answer) => T): Promise<T> {
     const attempts = Math.min(request.attempts ?? Infinity, this.#options.attempts);
@@ -89,7 +91,7 @@ export class S3Sender {
     const abort = new AbortController();
     const { method, body, maxBytes = MAX_ANSWER_BYTES } = request;
     const init: RequestInit = { method, headers, redirect: "manual", signal: abort.signal };
-    // Nothing here is shared memory, which `fetch` would refuse.
+    // The body is not in shared memory, which `fetch` would refuse.
     if (body !== undefined) init.body = body as Uint8Array<ArrayBuffer>;
     return withTimeout(timeoutMs, exchange(url, init, maxBytes), () => {
       abort.abort();
@@ -112,11 +114,11 @@ export class S3Sender {
       secretAccessKey,
       service: "s3",
       cache: this.#signingKeys,
-      // Without a region the signer takes it from the host, for those that have it there.
+      // Without a region the signer takes it from the host name, if the host has it there.
       ...(region === null ? {} : { region }),
       ...(sessionToken === null ? {} : { sessionToken }),
     }).sign();
-    // Not signed: proxies change it. A compressed answer would not tell the object's size.
+    // This header is not signed, because proxies change it. A compressed response would not tell the object's size.
     signed.headers.set("accept-encoding", "identity");
     return signed;
   }
@@ -125,7 +127,7 @@ export class S3Sender {
     return late ? Infinity : (this.#options.deadline?.() ?? Infinity);
   }
 
-  /** Servers have been seen to repeat what they were sent. */
+  /** Removes secrets from an error's message: some servers repeat what they were sent. */
   #withoutSecrets(error: unknown): unknown {
     if (!(error instanceof S3Error)) return error;
     const { secretAccessKey, sessionToken } = this.#credentials;
@@ -153,7 +155,7 @@ async function exchange(url: URL, init: RequestInit, maxBytes: number): Promise<
   }
 }
 
-/** Buckets with object lock take no object without an MD5. */
+/** Returns the digest headers. Buckets with object lock accept no object without an MD5. */
 function digestsOf({ method, body = EMPTY }: S3Request): Record<string, string> {
   const sha256 = createHash("sha256").update(body).digest("hex");
   if (method !== "PUT") return { "x-amz-content-sha256": sha256 };
@@ -165,7 +167,7 @@ function pauseMs(attempt: number): number {
   return Math.random() * Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
 }
 
-/** Node.js has the reason in the cause. */
+/** Returns the reason for a failed connection, which Node.js has in the error's cause. */
 function reasonOf(error: unknown): string {
   const { cause } = error instanceof Error ? error : {};
   const { message } = cause instanceof Error && cause.message !== "" ? cause : asError(error);

@@ -1,7 +1,7 @@
 import { isObject } from "../../lib/json.ts";
 import { XMLParser } from "fast-xml-parser";
 
-/** A document as S3 sends them: its root's name and those children of the root that are texts. */
+/** An XML document of S3: the name of its root, and those children of the root that are texts. */
 export type S3Document = { root: string; texts: Record<string, string> };
 
 const parser = new XMLParser({
@@ -12,9 +12,9 @@ const parser = new XMLParser({
   removeNSPrefix: true,
 });
 
-/** Null when it is not XML of that kind: HTML, JSON, cut off, or empty. */
+/** Reads a document. Returns null for anything else: HTML, JSON, truncated or empty bodies. */
 export function readS3Document(bytes: Uint8Array): S3Document | null {
-  // AWS sends blanks before the declaration while it still assembles an object.
+  // AWS sends white space before the declaration while it is still assembling an object.
   const text = new TextDecoder().decode(bytes).trim();
   if (!text.startsWith("<") || /^<!doctype/i.test(text) || text.includes("<!ENTITY")) return null;
   const parsed = parse(text);
@@ -28,7 +28,7 @@ export function readS3Document(bytes: Uint8Array): S3Document | null {
   return { root: name, texts: Object.fromEntries(texts) };
 }
 
-/** The body that completes a multipart upload; the first ETag is that of part 1. */
+/** Returns the body that completes a multipart upload. The first ETag is that of part 1. */
 export function completeUploadXml(etags: readonly string[]): Uint8Array {
   const parts = etags.map(
     (etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escapeText(etag)}</ETag></Part>`,
@@ -44,7 +44,7 @@ function parse(text: string): Record<string, unknown> {
     const parsed: unknown = parser.parse(text);
     return isObject(parsed) ? parsed : {};
   } catch {
-    // Not XML: the caller says so.
+    // The text is not XML, which the caller reports.
     return {};
   }
 }

@@ -11,31 +11,31 @@ import {
 import { withTimeout } from "../../lib/with-timeout.ts";
 import { COMPATIBILITY_DATE } from "../../revision-host/compatibility-date.ts";
 
-/** Bundling takes most of it, on WebAssembly that is being compiled. */
+/** CPU time limit of a build. Bundling takes most of it, while WebAssembly is still being compiled. */
 const CPU_MS = 120_000;
 const SUBREQUESTS = 5000;
 
 /**
- * What is said of an isolate that took more than it may: by Cloudflare, by V8 when WebAssembly's memory cannot grow, and
- * by Go when it has none left, in other words for large pieces.
+ * Matches the errors of an isolate that exceeded a limit: from Cloudflare, from V8 when WebAssembly's memory
+ * cannot grow, and from Go, which words the error differently for large allocations.
  */
 export const EXCEEDED =
   /exceeded .*(?:memory|CPU)|out of memory|cannot allocate memory|memory limit|memory size exceeded/i;
 
-/** What the packages of a build are given to: it ends, and is of a workspace. */
+/** The properties of the package source of a build: the time when the build ends, and its workspace. */
 export type BuildProps = { endsAt: number; workspaceId: string };
 
 type Building = {
-  /** Whose build it is: what is kept of it is given to no other workspace. */
+  /** The workspace of the build. What the build caches is available to no other workspace. */
   workspaceId: string;
-  /** Receives what the build tells while it goes on. */
+  /** Receives log lines while the build runs. */
   tell: (lines: readonly BuildLine[]) => Promise<void>;
   limitMs?: number;
 };
 
 /**
- * Builds a project in an isolate that is made for this build alone. It has no network: it asks `BuildPackages` for
- * packages, and for nothing else. Throws where the build did not end, which time may mend.
+ * Builds a project in an isolate made for this build alone. The isolate has no network: it gets packages from
+ * `BuildPackages`, and nothing else. Throws when the build was interrupted by a failure that may pass with time.
  */
 export async function buildInIsolate(
   env: Env,
@@ -59,23 +59,23 @@ export async function buildInIsolate(
         const answer = await builder.build(request, tellUntilOver);
         if (!("needs" in answer)) return answer;
       }
-      throw new Error("The builder asks for what it has");
+      throw new Error("The builder requests the UI bundler that it already has");
     };
     return await withTimeout(limitMs, ask(), () =>
       tooMuch(`The build took longer than ${limitMs / 1000} seconds`, largest),
     );
   } catch (error) {
     if (!EXCEEDED.test(String(error))) throw error;
-    return tooMuch(
-      "The build needs more memory or time of a processor than an isolate has",
-      largest,
-    );
+    return tooMuch("The build needs more memory or CPU time than an isolate has", largest);
   } finally {
     isOver = true;
   }
 }
 
-/** An isolate of its own. Few projects have components, so the others are built without a megabyte of code about them. */
+/**
+ * Starts an isolate for one build. Few projects have UI components, so others are built without the megabyte of
+ * code for bundling them.
+ */
 function startBuilder(
   env: Env,
   packages: unknown,
@@ -105,13 +105,16 @@ function startBuilder(
   return worker.getEntrypoint("RemoteBuilder") as unknown as RemoteBuilderApi;
 }
 
-/** What the platform has nothing to set against: it would be the same the next time. */
+/**
+ * Returns the failure of a build that exceeded a limit. It is final, because another attempt would exceed it
+ * again.
+ */
 function tooMuch(what: string, largest: LargestPackage | undefined): BuildAnswer {
   const hint = largest === undefined ? "" : `, and ${largestOf(largest)}`;
   return { ok: false, message: `${what}${hint}: ${BUILD_LOCALLY}` };
 }
 
-/** What an isolate is made of, which lies beside the console's files. */
+/** Reads a file of an isolate's code, which is stored beside the console's files. */
 export async function readBuilderFile(env: Env, path: string): Promise<ArrayBuffer> {
   const response = await env.CONSOLE.fetch(new URL(path, "https://console/"));
   if (!response.ok) throw new Error(`The installation has no ${path}: run npm run build`);

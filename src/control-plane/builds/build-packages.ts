@@ -21,22 +21,22 @@ import {
 } from "./package-tarball.ts";
 import { schemasOfTypes } from "./type-isolate.ts";
 
-/** What Node says of an archive that unpacks to more than it may. */
+/** Node's error code for an archive that unpacks to more than the limit. */
 const TOO_LARGE = "ERR_BUFFER_TOO_LARGE";
 
 const FETCH_TIMEOUT_MS = 60_000;
 
-/** A change of what is kept of a package takes another folder. */
+/** The cache's folder. It must change whenever the format of the cached packages changes. */
 const CACHE_PREFIX = "packages/2/";
 
-/** Declarations of packages, of those that types have led to. */
+/** Cached declarations of packages that types have led to. */
 const DECLARATIONS_PREFIX = "packages/types/1/";
 
-/** Bundles of packages, by workspace. */
+/** Cached bundles of packages, by workspace. */
 const BUNDLES_PREFIX = "packages/bundles/1/";
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** What a registry tells of one version: its manifest, which may have a readme in it. */
+/** The part that is read of a registry's manifest of one version. The manifest may include a readme. */
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 const published = z.object({ dist: z.object({ integrity: z.string().optional() }) });
 
@@ -44,9 +44,10 @@ const NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 const VERSION = /^\d+\.\d+\.\d+[\w.+-]*$/;
 
 /**
- * Where a build has its packages from, and its only way out: the registry of the installation, or what is kept of an
- * earlier fetch. What is kept has the digest of its tarball as its name, and is kept only when it has that digest,
- * so no project can put there what another one would be given. Bundles have no such name: each workspace has its own.
+ * Provides the packages of a build, and is its only connection to the outside: it reads the installation's
+ * registry, or the cache. A cached package is named by the digest of its tarball, and is stored only when the
+ * tarball has that digest, so no project can change what another one gets. Bundles have no such name, so each
+ * workspace has its own.
  */
 export class BuildPackages
   extends WorkerEntrypoint<Env, BuildProps>
@@ -61,13 +62,16 @@ export class BuildPackages
     return answer.ok ? answer.archive : null;
   }
 
-  /** The schemas that the types of a workspace's project say, or why they say none: types fail no build. */
+  /**
+   * Returns the schemas from the types of a workspace's project, or warnings that say why some are missing. Types
+   * never make a build fail.
+   */
   schemas(request: TypesRequest): Promise<SchemasAnswer> {
     this.#assertGoesOn();
     return schemasOfTypes(this.env, this.ctx.exports, request, this.ctx.props);
   }
 
-  /** What is kept of a package, or else made of what the registry has of it, and kept below the prefix. */
+  /** Returns a package from the cache, or else downloads it, repacks it and caches it below the prefix. */
   async #repacked(
     wanted: LockedPackage,
     prefix: string,
@@ -76,7 +80,7 @@ export class BuildPackages
     const { name, version } = wanted;
     this.#assertGoesOn();
     if (!NAME.test(name) || !VERSION.test(version)) {
-      return refused(`${name}@${version} is no name and version of a package`);
+      return refused(`${name}@${version} is not a valid name and version of a package`);
     }
     const named = wanted.integrity ?? (await this.#integrityOf(name, version));
     if (named === null) {
@@ -84,7 +88,7 @@ export class BuildPackages
     }
     const integrity = parseIntegrity(named);
     if (integrity === null) {
-      return refused(`${name}@${version} has an integrity that is none: ${named}`);
+      return refused(`${name}@${version} has an invalid integrity: ${named}`);
     }
     const digest = `${integrity.algorithm}-${Buffer.from(integrity.digest).toString("hex")}`;
     const key = prefix + digest;
@@ -101,7 +105,7 @@ export class BuildPackages
     if (typeof tarball === "string") return refused(`${name}@${version} ${tarball}`);
     if (!(await hasIntegrity(tarball, integrity))) {
       return refused(
-        `${name}@${version} is not what the ${wanted.integrity === null ? "registry tells" : "lockfile says"}: the registry's archive has another digest than ${named}`,
+        `${name}@${version} is not what the ${wanted.integrity === null ? "registry states" : "lockfile says"}: the registry's archive has another digest than ${named}`,
       );
     }
     let archive: Uint8Array;
@@ -119,7 +123,7 @@ export class BuildPackages
     return { ok: true, archive, digest, isCached: false };
   }
 
-  /** What another build of the workspace has kept that was decided by the same. */
+  /** Returns the bundles that another build of the workspace has cached for the same inputs. */
   async bundles(decidedBy: string): Promise<Uint8Array | null> {
     const kept = await this.env.SOURCES.get(this.#bundlesKey(decidedBy));
     if (kept?.customMetadata?.["decidedBy"] === decidedBy) {
@@ -138,21 +142,25 @@ export class BuildPackages
   }
 
   /**
-   * A workspace has sixteen places, and what comes to one takes the place of what was there: so much is kept, and no
-   * more, and nobody has to look for what is old.
+   * Returns the cache key of bundles. A workspace has sixteen keys, and new bundles overwrite the old ones of
+   * their key. This bounds the size of the cache without any clean-up.
    */
   #bundlesKey(decidedBy: string): string {
     this.#assertGoesOn();
-    if (!DIGEST.test(decidedBy)) throw new TypeError("What decides bundles is named by a digest");
+    if (!DIGEST.test(decidedBy))
+      throw new TypeError("The inputs of bundles must be named by a digest");
     return `${BUNDLES_PREFIX}${this.ctx.props.workspaceId}/${decidedBy.slice(0, 1)}`;
   }
 
-  /** A build that took too long goes on in its isolate, until it asks for something. */
+  /** Throws when the build has been given up. Its isolate continues until it makes a request. */
   #assertGoesOn(): void {
     if (Date.now() > this.ctx.props.endsAt) throw new Error("The build has been given up");
   }
 
-  /** The archive, or the rest of the sentence that says why there is none. It throws for what time may mend. */
+  /**
+   * Downloads a package's archive. Returns a text that completes an error message when there is none, and throws
+   * for failures that may pass with time.
+   */
   async #download(name: string, version: string): Promise<Uint8Array | string> {
     const file = `${name.slice(name.lastIndexOf("/") + 1)}-${version}.tgz`;
     const response = await this.#ask(`${name}/-/${file}`, `${name}@${version}`);
@@ -164,7 +172,10 @@ export class BuildPackages
     );
   }
 
-  /** What the registry tells of a version's archive; null where it has no such version, or tells nothing. */
+  /**
+   * Returns the integrity that the registry states for a version; null when the registry lacks the version or the
+   * integrity.
+   */
   async #integrityOf(name: string, version: string): Promise<string | null> {
     const path = `${name.replace("/", "%2f")}/${encodeURIComponent(version)}`;
     const response = await this.#ask(path, `${name}@${version}`);
@@ -174,7 +185,10 @@ export class BuildPackages
     return data?.dist.integrity ?? null;
   }
 
-  /** An answer that time changes nothing about; what is not `ok` has no body left. */
+  /**
+   * Sends a request to the registry, and throws for failures that may pass with time. A response that is not `ok`
+   * has no body left.
+   */
   async #ask(path: string, wanted: string): Promise<Response> {
     const { npmRegistry, npmToken } = parseSettings(this.env);
     const headers = npmToken === "" ? {} : { authorization: `Bearer ${npmToken}` };

@@ -8,20 +8,20 @@ import { ProjectFailure } from "../deployments/rollout/project-failure.ts";
 const FETCH_TIMEOUT_MS = 60_000;
 const MAX_REDIRECTS = 5;
 
-/** What a sha is told in; a body of the API is no longer. */
+/** Maximum size of the API's response that contains a commit's SHA. */
 const MAX_SHA_BYTES = 1024;
 const SHA = /^[0-9a-f]{40}$/;
 
 export type GitHost = {
-  /** Of the API, without a slash at its end. */
+  /** The base URL of the API, without a trailing slash. */
   apiUrl: string;
-  /** Of a repository that not everybody may read; null: none. */
+  /** The token for repositories that are not public; null for none. */
   token: string | null;
-  /** The secret or the variable that has the token, for errors. */
+  /** The secret or the variable that contains the token, for error messages. */
   tokenName: string;
 };
 
-/** Of a page of the API: a hundred repositories with all that is told of them. */
+/** Maximum size of a page of the API: a hundred repositories with all of their fields. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 const REPOSITORIES_PER_PAGE = 100;
 const MAX_PAGES = 10;
@@ -38,8 +38,9 @@ const repositories = z.array(
 );
 
 /**
- * The commit that a branch, a tag or a part of a commit's name stands for now. Throws a `ProjectFailure` where there
- * is no such repository or ref, and other errors for what time may mend.
+ * Returns the SHA of the commit that a branch, a tag or an abbreviated commit stands for. Throws a
+ * `ProjectFailure` when the repository or the ref does not exist, and other errors for failures that may pass with
+ * time.
  */
 export async function resolveCommit(
   host: GitHost,
@@ -54,10 +55,13 @@ export async function resolveCommit(
   const bytes = await readLimited(response.body, MAX_SHA_BYTES);
   const sha = new TextDecoder().decode(bytes ?? new Uint8Array()).trim();
   if (SHA.test(sha)) return sha;
-  throw new Error("The Git host answers with no commit");
+  throw new Error("The Git host's answer contains no commit");
 }
 
-/** The gzipped tarball of a commit, in which everything is in one folder. It throws as `resolveCommit` does. */
+/**
+ * Returns the gzipped tarball of a commit, which has a single top-level folder. Throws the same errors as
+ * `resolveCommit`.
+ */
 export async function fetchArchive(
   host: GitHost,
   { owner, name }: Repository,
@@ -72,7 +76,9 @@ export async function fetchArchive(
   );
 }
 
-/** Follows redirects itself: the token is for the API alone, and an archive is on another host. */
+/**
+ * Sends a request and follows redirects itself: archives are on another host, which must not receive the token.
+ */
 async function ask(
   { apiUrl, token }: GitHost,
   path: string,
@@ -94,15 +100,18 @@ async function ask(
     url = new URL(location, url);
     if (url.protocol !== "https:" && url.protocol !== api.protocol) break;
   }
-  throw new Error("The Git host redirects to no archive");
+  throw new Error("The Git host's redirects do not lead to an archive");
 }
 
-/** Whose the token is. It throws a 503 that says why the Git host does not tell. */
+/** Returns the account that owns the token. Throws a 503 with the reason when the Git host does not answer. */
 export async function readAccount(host: GitHost): Promise<z.infer<typeof account>> {
   return readJson(host, "/user", account);
 }
 
-/** What the token may read, by name, and the first thousand of it. It throws as `readAccount` does. */
+/**
+ * Returns the first thousand repositories that the token may read, ordered by name. Throws the same errors as
+ * `readAccount`.
+ */
 export async function readRepositories(host: GitHost): Promise<z.infer<typeof repositories>> {
   const found: z.infer<typeof repositories> = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -131,7 +140,7 @@ async function readJson<T>(host: GitHost, path: string, schema: z.ZodType<T>): P
   try {
     return schema.parse(JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array())));
   } catch (cause) {
-    throw new ApiError("unavailable", "The Git host answers with something else", { cause });
+    throw new ApiError("unavailable", "The Git host sent an answer that cannot be read", { cause });
   }
 }
 
@@ -153,6 +162,6 @@ async function requireFound(
         : `, or the token ${tokenName} may not read it`;
     throw new ProjectFailure(missing + hint);
   }
-  // Such as 403 and 429 when too much was asked.
+  // For example 403 and 429, when there were too many requests.
   throw new Error(`The Git host answers ${status}`);
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ReadSchemas, TypesRequest } from "../../lib/remote-types.ts";
 
-/** Schemas of types, by workspace. */
+/** Cached schemas of types, by workspace. */
 const PREFIX = "packages/schemas/1/";
 
 const readSchemas = z.object({
@@ -9,12 +9,12 @@ const readSchemas = z.object({
   warnings: z.array(z.string()),
 });
 
-/** Where schemas are kept that are read from this, and those that are there. */
+/** The cache entry for the schemas of a request. `known` has them when they are cached. */
 type Place = { key: string; decidedBy: string; known: ReadSchemas | null };
 
 /**
- * Finds what an earlier build of the workspace has read from the same types. As for bundles, there are sixteen places, and
- * what comes to one takes the place of what was there.
+ * Looks up the schemas that an earlier build of the workspace has read from the same types. As for bundles, a
+ * workspace has sixteen keys, and new schemas overwrite the old ones of their key.
  */
 export async function keptSchemas(
   env: Env,
@@ -40,7 +40,10 @@ export async function keepSchemas(
   await env.SOURCES.put(key, JSON.stringify(schemas), { customMetadata: { decidedBy } });
 }
 
-/** Of all that decides what is read: who reads, the sources, and what is installed where. */
+/**
+ * Returns a digest of everything that determines the schemas: the reader's version, the sources, and the installed
+ * packages with their folders.
+ */
 async function digestOf({
   version,
   request: { sources, packages, ...request },

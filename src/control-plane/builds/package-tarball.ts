@@ -4,20 +4,20 @@ import { unpackTar } from "modern-tar";
 import { packArchive } from "../../lib/package-archive.ts";
 import { MAX_PACKAGE_UNPACKED_BYTES } from "../../lib/remote-build.ts";
 
-/** The algorithms that lockfiles name, from the strongest to the weakest. */
+/** The algorithms in lockfiles, from the strongest to the weakest. */
 const ALGORITHMS = ["sha512", "sha384", "sha256", "sha1"] as const;
 const DIGESTS = { sha512: "SHA-512", sha384: "SHA-384", sha256: "SHA-256", sha1: "SHA-1" } as const;
 
 export type Integrity = { algorithm: (typeof ALGORITHMS)[number]; digest: Uint8Array };
 
-/** Files of a package that no bundle has anything of: declarations, source maps, texts about it. */
+/** Files that never become part of a bundle: declarations, source maps, documentation. */
 const UNUSED =
   /\.(?:d\.[cm]?ts|map|md|markdown|flow|tsbuildinfo)$|(?:^|\/)(?:LICENSE|CHANGELOG)[^/]*$/i;
 
-/** What the compiler of types reads of a package: declarations, and the manifests that say where they are. */
+/** Files that the type compiler reads: declarations, and the manifests that say where they are. */
 const DECLARES = /\.d\.[cm]?ts$|(?:^|\/)package\.json$/;
 
-/** What a bundler reads of a package, by its endings; the rest are pictures, programs and the like. */
+/** File extensions that a bundler reads. Other files are pictures, programs and the like. */
 const READ = new Set([
   ".js",
   ".mjs",
@@ -37,7 +37,7 @@ const READ = new Set([
   ".node",
 ]);
 
-/** The strongest digest of a text of Subresource Integrity; null when it has none that is known. */
+/** Returns the strongest known digest of a Subresource Integrity text; null when there is none. */
 export function parseIntegrity(text: string): Integrity | null {
   const parts = text.trim().split(/\s+/);
   for (const algorithm of ALGORITHMS) {
@@ -49,7 +49,7 @@ export function parseIntegrity(text: string): Integrity | null {
   return null;
 }
 
-/** Whether the bytes are those that were locked. */
+/** Whether the bytes have the digest of the locked package. */
 export async function hasIntegrity(
   bytes: Uint8Array,
   { algorithm, digest }: Integrity,
@@ -59,14 +59,14 @@ export async function hasIntegrity(
 }
 
 /**
- * Makes what a build is given of a package of what the registry has: the files that a bundler may read. It throws
- * for what is no tarball of a package, and for one that is too large.
+ * Repacks a package's tarball from the registry into the archive for builds, with only the files that a bundler
+ * may read. Throws when it is not a package's tarball, or too large.
  */
 export function repackPackage(tarball: Uint8Array): Promise<Uint8Array> {
   return repackFiles(tarball, isRead);
 }
 
-/** Makes what the compiler of types reads of a package, as `repackPackage` does for the bundler. */
+/** Repacks the files that the type compiler reads, as `repackPackage` does for the bundler. */
 export function repackDeclarations(tarball: Uint8Array): Promise<Uint8Array> {
   return repackFiles(tarball, (path) => DECLARES.test(path) && !path.split("/").includes(".."));
 }

@@ -13,13 +13,13 @@ import { keptSchemas, keepSchemas } from "./kept-schemas.ts";
 const CPU_MS = 60_000;
 const SUBREQUESTS = 200;
 
-/** What a build has left to do when its schemas have been read. */
+/** The time that a build needs after its schemas have been read, in milliseconds. */
 const RESERVE_MS = 30_000;
 
 /**
- * Reads the schemas of a project from its types, or finds those that were read from the same before. The compiler has an
- * isolate of its own, whose memory is not that of the build, and which asks for declarations and for nothing else. It
- * always resolves: a graph without schemas is still served, so what goes wrong is a warning.
+ * Returns the schemas that a project's types define, from the cache if they were read from the same inputs before.
+ * The compiler runs in its own isolate with its own memory, which can get declarations and nothing else. This
+ * never rejects: a graph without schemas can still be served, so failures become warnings.
  */
 export async function schemasOfTypes(
   env: Env,
@@ -41,7 +41,7 @@ export async function schemasOfTypes(
   }
 }
 
-/** `isFinal`: the same request gives the same the next time. */
+/** `isFinal` is true when the same request would give the same result again. */
 type Read = { schemas: ReadSchemas; isFinal: boolean };
 
 async function readInIsolate(
@@ -71,7 +71,7 @@ async function readInIsolate(
     );
   } catch (error) {
     if (!EXCEEDED.test(String(error))) throw error;
-    const problem = "that needs more memory or time of a processor than an isolate has";
+    const problem = "that needs more memory or CPU time than an isolate has";
     return { schemas: without(problem), isFinal: true };
   }
 }

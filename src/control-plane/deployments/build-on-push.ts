@@ -1,9 +1,9 @@
 import { invalidField } from "../../lib/api-error.ts";
 import { PUSH_SECRET } from "../../secrets/secret-names.ts";
 
-/** What a deployment that builds on push would be after a request. */
+/** The state that a deployment that builds on push would have after a request. */
 type Wanted = {
-  /** What is asked for: that the deployed branch is built on push, or that others are. */
+  /** The requested features: builds of the deployed branch, or previews of other branches. */
   fields: readonly ("build_on_push" | "previews")[];
   isPreview: boolean;
   repoUrl: string | null;
@@ -13,12 +13,15 @@ type Wanted = {
 
 const TAG_OR_COMMIT = /^(?:(?:refs\/)?tags\/.*|[0-9a-f]{40})$/;
 
-/** The whole name of the branch whose pushes are built. `repoRef` null is the repository's default branch. */
+/**
+ * Returns the full ref of the branch whose pushes are built. A null `repoRef` stands for the repository's default
+ * branch.
+ */
 export function pushedRef(repoRef: string | null, defaultBranch: string): string {
   return `refs/heads/${(repoRef ?? defaultBranch).replace(/^(?:refs\/)?heads\//, "")}`;
 }
 
-/** It throws a 422 where pushes could not be built, or nobody could tell that they are GitHub's. */
+/** Throws a 422 when pushes could not be built, or could not be verified to come from GitHub. */
 export function checkBuildOnPush(wanted: Wanted): void {
   const { fields, isPreview, repoUrl, repoRef, secretNames } = wanted;
   const [field] = fields;

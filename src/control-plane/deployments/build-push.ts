@@ -9,10 +9,10 @@ import { parseRepositoryUrl } from "./repository-url.ts";
 import { addRevision } from "./revision-service.ts";
 import { nextSource } from "./revision-source.ts";
 
-/** What has come of an event; the revision is null where none was made of it. */
+/** The result of an event. The revision is null when none was made. */
 type PushOutcome = { revision_id: string | null; message: string };
 
-/** Makes a revision of what was pushed to the deployed branch, or of the preview of another one. */
+/** Makes a revision from a push to the deployed branch, or updates the preview of another branch. */
 export async function buildPush(
   deps: DeploymentDeps,
   deploymentId: string,
@@ -35,21 +35,21 @@ export async function buildPush(
   return ignored(`only pushes to ${ref} are built`);
 }
 
-/** Deletes the preview of a branch; what serves goes on serving, and so does a preview of a later push. */
+/** Deletes the preview of a deleted branch. The serving revision is kept, and so is a preview of a later push. */
 export async function endBranch(
   deps: DeploymentDeps,
   deploymentId: string,
   deletion: BranchDeletion | null,
 ): Promise<PushOutcome> {
   const branch = deletion === null ? null : branchOf(deletion.ref);
-  if (deletion === null || branch === null) return ignored("it is no branch that was deleted");
+  if (deletion === null || branch === null) return ignored("the deleted ref is not a branch");
   const found = await requireKeptDeployment(deps, deploymentId);
   const reason = otherRepository(found, deletion, deps);
   if (reason !== null) return ignored(reason);
   return deletePreview(deps, found, branch, deletion);
 }
 
-/** Makes a revision of what was pushed, unless the deployment has this push or a later one. */
+/** Makes a revision of the push, unless the deployment has one of this push or a later one. */
 async function buildBranch(
   deps: DeploymentDeps,
   deploymentId: string,
@@ -81,7 +81,7 @@ function reasonToIgnore(
   settings: Pick<DeploymentDeps, "githubUrl">,
 ): string | null {
   const { build_on_push, previews } = storedConfig(found.deployment);
-  // What was made when there were previews goes with its branch.
+  // Previews that were made while they were enabled are deleted with their branch.
   const isListening = build_on_push === true || previews === true || push.isDeletion;
   if (!isListening) return "the deployment does not build on push";
   if (found.revision.source !== "github" && !push.isDeletion) {
@@ -97,7 +97,7 @@ function otherRepository(
 ): string | null {
   const repository = parseRepositoryUrl(storedConfig(deployment).repo_url ?? "", githubUrl);
   const name = `${repository?.owner}/${repository?.name}`;
-  // GitHub finds a repository whatever the case of its name.
+  // GitHub ignores the case of a repository's name.
   return name.toLowerCase() === pushed.toLowerCase() ? null : `the repository is ${name}`;
 }
 

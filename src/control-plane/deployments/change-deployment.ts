@@ -13,7 +13,7 @@ type Changing = Pick<
   "db" | "workspaceId" | "encryptionKeys" | "plan" | "requestWork"
 >;
 
-/** Makes a revision where the change is one of what is deployed, and only then. */
+/** Changes a deployment. A revision is made only when the deployed project or the secrets change. */
 export async function changeDeployment(
   deps: Changing,
   deploymentId: string,
@@ -40,7 +40,7 @@ export async function changeDeployment(
   await describeDeployment(db, of, { displayName, config, now: Date.now() });
 }
 
-/** Makes a revision whatever is given; its id. */
+/** Makes a revision in any case, and returns its id. */
 export async function reviseDeployment(
   deps: Changing,
   deploymentId: string,
@@ -55,7 +55,7 @@ export async function reviseDeployment(
     const next = nextSource(found.revision, { templateId, repoUrl }, { source, config });
     return {
       source: next,
-      // An empty list is none.
+      // An empty list counts as missing.
       secrets: body.secrets?.length ? body.secrets : null,
       displayName,
       config: pushConfig(found, body, next.repo_ref),
@@ -71,7 +71,10 @@ function makesRevision({ source_revision_config: config, secrets }: DeploymentPa
   return isNewSource || (secrets ?? []).length > 0;
 }
 
-/** What of `source_config` may change: whether pushes are built. It throws a 422 where they cannot be any more. */
+/**
+ * Returns the requested changes of `source_config`: whether pushes are built, and whether previews are made.
+ * Throws a 422 when either would be enabled but impossible.
+ */
 function pushConfig(
   { deployment, secretNames }: ListedDeployment,
   { source_config: config, secrets }: RevisionCreate,
@@ -95,7 +98,7 @@ function pushConfig(
   return given;
 }
 
-/** What was decided with the creation may be repeated. */
+/** Throws a 422 for changes of fields that are fixed at creation. Repeating their values is allowed. */
 function checkUnchanged(
   { deployment }: ListedDeployment,
   { source_config: config }: RevisionCreate,

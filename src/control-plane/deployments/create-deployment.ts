@@ -20,12 +20,12 @@ import type { Secret } from "./secrets-schema.ts";
 import { slugOf } from "./slug.ts";
 import { requireUpload } from "./source-uploads.ts";
 
-/** The first is without a suffix; each of the others has another one. */
+/** Maximum slugs to try. The first has no suffix; the others have a random one each. */
 const MAX_SLUGS = 4;
 
 /**
- * The id of a new deployment, whose first revision is to be rolled out. 409 when its name is taken, 403
- * when the workspace's plan allows no more.
+ * Creates a deployment, starts the rollout of its first revision, and returns its id. Throws a 409 when the name
+ * is taken, and a 403 when the workspace's plan allows no more deployments.
  */
 export async function createDeployment(
   deps: DeploymentDeps,
@@ -64,7 +64,7 @@ export async function createDeployment(
   });
   for (let attempt = 0; attempt < MAX_SLUGS; attempt += 1) {
     await requireUpload(deps, source.source_tarball_path);
-    // Random from its first digit on, which a slug may need.
+    // The id is random from its first digit on, because a slug's suffix may use its beginning.
     const id = crypto.randomUUID();
     const slug = slugOf(body.name, id, { suffix: attempt > 0 });
     const made = { id, name: body.name, slug, config, source, secrets: body.secrets ?? [] };
@@ -97,7 +97,10 @@ type Made = {
   secrets: readonly Secret[];
 };
 
-/** Stores a deployment, and asks for the rollout of its revision, whose id it tells; null as `insertDeployment`. */
+/**
+ * Stores a deployment and requests the rollout of its revision. Returns the revision's id; null when
+ * `insertDeployment` stores nothing.
+ */
 export async function storeDeployment(
   deps: DeploymentDeps,
   { id, name, slug, config, source, secrets }: Made,
@@ -138,7 +141,7 @@ export async function storeDeployment(
   return revisionId;
 }
 
-/** It throws a 403 where the workspace has as many deployments as its plan allows. */
+/** Throws a 403 when the workspace has as many deployments as its plan allows. */
 export async function refuseFullWorkspace(
   { db, workspaceId }: ReadDeps,
   { plan, quota }: { plan: Plan; quota: number },

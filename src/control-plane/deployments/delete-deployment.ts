@@ -19,7 +19,7 @@ type Deleting = Pick<DeploymentDeps, "db" | "workspaceId" | "requestWork">;
 
 type Deletions = { deleted: string[]; failed: { deployment_id: string; detail: string }[] };
 
-/** Takes a deployment and its previews out of service at once; what they have is removed afterwards. */
+/** Takes a deployment and its previews out of service at once. Their data is removed afterwards. */
 export async function requestDeletion(
   { db, workspaceId, requestWork }: Deleting,
   deploymentId: string,
@@ -33,7 +33,7 @@ export async function requestDeletion(
   );
 }
 
-/** Deletes as many of them as there are. It throws a 404 when there is none. */
+/** Requests the deletion of each deployment that exists. Throws a 404 when none of them does. */
 export async function requestDeletions(deps: Deleting, ids: readonly string[]): Promise<Deletions> {
   const result: Deletions = { deleted: [], failed: [] };
   const failures = await mapLimited(ids, CONNECTIONS, (id) => failureOf(deps, id));
@@ -56,7 +56,7 @@ async function failureOf(deps: Deleting, id: string): Promise<string | null> {
   }
 }
 
-/** As many keys as R2 lists, and deletes, at a time. */
+/** Maximum keys that R2 lists, and deletes, per call. */
 const KEYS_PER_CALL = 1000;
 
 const PAGES_PER_CALL = 20;
@@ -64,9 +64,9 @@ const PAGES_PER_CALL = 20;
 export type DeletedDeployment = { workspaceId: string; deploymentId: string };
 
 /**
- * Goes on with the deletion of a deployment that was taken out of service, as far as one invocation can.
- * True when the deployment is gone; otherwise it is to be called once more. A repeat is harmless, and
- * does nothing to a deployment that is in service.
+ * Continues the deletion of a deployment that was taken out of service, as far as one invocation can. Resolves to
+ * true when the deployment is gone; otherwise this must be called again. Repeating it is harmless, and a
+ * deployment in service is not affected.
  */
 export async function deleteDeployment(env: Env, of: DeletedDeployment): Promise<boolean> {
   const row = await selectDeletedDeployment(env.DB, of);
@@ -79,7 +79,7 @@ export async function deleteDeployment(env: Env, of: DeletedDeployment): Promise
   return true;
 }
 
-/** What deployed code has made and said, and what was built of it. True when nothing is left. */
+/** Removes data and logs of the deployed code, and the built code. Resolves to true when nothing is left. */
 export async function removeContent(env: Env, of: DeletedDeployment): Promise<boolean> {
   if (!(await removeScope(env, of))) return false;
   if (!(await deleteObjects(env.SOURCES, builtCodePrefix(of)))) return false;
@@ -100,7 +100,7 @@ async function removeProject(env: Env, row: DeploymentRow): Promise<void> {
   if (row.deletes_project) await removeDeploymentProject(env, row.workspace_id, row.name);
 }
 
-/** Deletes what has this prefix: some of it at each call. True when nothing is left. */
+/** Deletes objects with this prefix, a limited number per call. Resolves to true when none is left. */
 async function deleteObjects(bucket: R2Bucket, prefix: string): Promise<boolean> {
   for (let page = 0; page < PAGES_PER_CALL; page += 1) {
     const { objects, truncated } = await bucket.list({ prefix, limit: KEYS_PER_CALL });

@@ -5,28 +5,30 @@ import type { RevisionJson } from "./revision-schemas.ts";
 import type { DeploymentJson } from "./schemas.ts";
 import { SECRET_MASK } from "./secrets-schema.ts";
 
-/** What is stored of a deployment's `source_config`: all that there can be but its URL. */
+/** The stored form of a deployment's `source_config`: all fields that can be set, without the URLs. */
 export type StoredConfig = {
   deployment_type: string | null;
   template_id: string | null;
-  /** Missing where the repository is not read by an integration. */
+  /** Missing when no integration reads the repository. */
   integration_id?: string;
-  /** Missing in what was stored before repositories could be deployed. */
+  /** Missing in rows stored before repositories could be deployed. */
   repo_url?: string | null;
-  /** Missing in what was stored before pushes were listened to, and where nobody asked for it. */
+  /** Missing in rows stored before builds on push existed, and when never requested. */
   build_on_push?: boolean;
-  /** Whether pushes to other branches make previews; missing where nobody asked for it. */
+  /** Whether pushes to other branches make previews; missing when never requested. */
   previews?: boolean;
-  /** Of a preview: the deployment that it belongs to, and the branch that it stands for. */
+  /** Set for a preview: the deployment that it belongs to, and its branch. */
   preview_of?: string;
   preview_branch?: string;
-  /** When branches were deleted, by their names: an earlier push that comes later makes no preview of them. */
+  /**
+   * The times at which branches were deleted, by branch name. An earlier push that arrives late makes no preview.
+   */
   ended_previews?: Record<string, number>;
-  /** The push that a revision was last made of; missing until there is one. */
+  /** The push from which a revision was last made; missing before the first one. */
   last_push?: { commit: string; pushed_at: number };
 };
 
-/** A deployment as the API shows it; its URL is on a host of its own, or a path on the host that was asked. */
+/** Converts a deployment to the API's JSON. Its URL has a host of its own, or is a path on the requested host. */
 export function toDeploymentJson(
   { agentsDomain, requestUrl }: { agentsDomain: string | null; requestUrl: string },
   { deployment, revision, secretNames }: ListedDeployment,
@@ -79,7 +81,7 @@ export function storedConfig({ source_config }: { source_config: string }): Stor
   return JSON.parse(source_config) as StoredConfig;
 }
 
-/** A revision as the API shows it. */
+/** Converts a revision to the API's JSON. */
 export function toRevisionJson(row: ListedRevision): RevisionJson {
   return {
     id: row.id,

@@ -6,31 +6,33 @@ import { ensureDeploymentProject } from "../../tracing/deployment-project.ts";
 import { type Integration, integrationOf } from "../integrations/github-integration.ts";
 import { requestWork, type WorkMessage } from "./work-messages.ts";
 
-/** What the services of deployments need for a request of a workspace; each takes the few that it uses. */
+/**
+ * The dependencies of deployment services for a request of a workspace. Each function takes those that it uses.
+ */
 export type DeploymentDeps = {
   db: D1Database;
   workspaceId: string;
   encryptionKeys: string;
   signingSecret: string;
-  /** What the URLs of repositories begin with. */
+  /** The base URL of repositories. */
   githubUrl: string;
-  /** The installation's account at the Git host, where the workspace may use it. */
+  /** The installation's account at the Git host; null when the workspace may not use it. */
   integration: Integration | null;
   plan: () => Promise<Plan>;
   quotaOf: (plan: Plan) => PlanQuotas[Plan];
   requestWork: (messages: readonly WorkMessage[]) => Promise<void>;
-  /** Makes the tracing project that the traces of a deployment of this name go to. */
+  /** Creates the tracing project for the traces of a deployment with this name. */
   ensureProject: (name: string) => Promise<void>;
 };
 
-/** What a service needs that only reads. */
+/** The dependencies of services that only read. */
 export type ReadDeps = Pick<DeploymentDeps, "db" | "workspaceId">;
 
 export function deploymentDepsOf(c: AppContext): DeploymentDeps {
   return deploymentDepsOfWorkspace(c, c.var.scope.workspaceId);
 }
 
-/** The same for a request that has no key: something else told whose it is. */
+/** Returns the dependencies for a request without a key, whose workspace was determined otherwise. */
 export function deploymentDepsOfWorkspace(c: AppContext, workspaceId: string): DeploymentDeps {
   const { env } = c;
   const { settings } = c.var;
@@ -48,7 +50,7 @@ export function deploymentDepsOfWorkspace(c: AppContext, workspaceId: string): D
   };
 }
 
-/** What the URLs of deployments depend on. */
+/** Returns the values that determine the URLs of deployments. */
 export function urlsOf(c: AppContext): { agentsDomain: string | null; requestUrl: string } {
   return { agentsDomain: c.var.settings.hosts.agentsDomain, requestUrl: c.req.url };
 }

@@ -15,13 +15,13 @@ import type { DeploymentListQuery } from "./schemas.ts";
 
 export type RevisionPath = { deployment_id: string; revision_id: string };
 
-/** One page of those that match. */
+/** Returns one page of the matching deployments. */
 export async function findDeployments(
   { db, workspaceId }: ReadDeps,
   query: DeploymentListQuery,
 ): Promise<ListedDeployment[]> {
   const status = DEPLOYMENT_STATUSES.find((name) => name === query.status);
-  // No deployment here has an image, tags, or one of the other statuses.
+  // No deployment here has an image, tags, or one of the API's other statuses.
   if (query.image_version !== undefined || query.tag_value_ids !== undefined) return [];
   if (query.status !== undefined && status === undefined) return [];
   const found = await listDeployments(
@@ -39,12 +39,15 @@ export async function findDeployments(
   );
   if (found !== null) return found;
   const msg =
-    "There are too many deployments to look at all of them: name those that come into question with " +
+    "There are too many deployments to search all of them: name the relevant ones with " +
     "deployment_ids";
   throw invalidField(["query", "name_contains"], msg, "query_too_large");
 }
 
-/** The deployment, also while it is being deleted. It throws a 404 when the workspace has none with this id. */
+/**
+ * Returns a deployment, including one that is being deleted. Throws a 404 when the workspace has none with this
+ * id.
+ */
 export async function requireDeployment(
   { db, workspaceId }: ReadDeps,
   deploymentId: string,
@@ -54,7 +57,7 @@ export async function requireDeployment(
   return found;
 }
 
-/** The same, but a 409 for one that is being deleted. */
+/** Returns a deployment. Throws a 404 when it does not exist, and a 409 when it is being deleted. */
 export async function requireKeptDeployment(
   deps: ReadDeps,
   deploymentId: string,
@@ -68,7 +71,7 @@ export function deploymentNotFound(deploymentId: string): ApiError {
   return new ApiError("not_found", `Deployment ID ${deploymentId} not found.`);
 }
 
-/** One page of a deployment's revisions, the newest first. */
+/** Returns one page of a deployment's revisions, newest first. */
 export async function findRevisions(
   deps: ReadDeps,
   deploymentId: string,
@@ -78,12 +81,12 @@ export async function findRevisions(
   const { db, workspaceId } = deps;
   const { status, limit, offset } = page;
   const isAsked = (known: RevisionStatus): boolean => status?.includes(known) ?? true;
-  // The other ones of the API are never those of a revision here.
+  // The API's other statuses never occur here.
   const statuses = status === undefined ? undefined : REVISION_STATUSES.filter(isAsked);
   return listRevisions(db, { workspaceId, deploymentId }, { statuses, limit, offset });
 }
 
-/** It throws a 404 when the workspace has no such deployment, or that has no such revision. */
+/** Throws a 404 when the workspace has no such deployment, or the deployment has no such revision. */
 export async function requireRevision(
   deps: ReadDeps,
   { deployment_id: deploymentId, revision_id: id }: RevisionPath,

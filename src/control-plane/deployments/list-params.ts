@@ -7,13 +7,13 @@ const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
 const MAX_IDS = 100;
 
-/** The offset of the answer is the one to ask for the next page with. */
+/** The parameters of a page. The offset in a response is that of the next page. */
 export const pageParams = {
   limit: integerParam({ min: 1, max: MAX_PAGE }).default(DEFAULT_PAGE),
   offset: integerParam({ min: 0 }).default(0),
 };
 
-/** Ids that commas separate, or in a repeated key; each of them once. */
+/** Ids separated by commas or in repeated keys. Duplicates are removed. */
 export function uuidsParam() {
   const uuid = uuidParam();
   return csvParam((ctx, item): string => {
@@ -23,7 +23,7 @@ export function uuidsParam() {
   });
 }
 
-/** Words that commas separate, or in a repeated key; each of them once. */
+/** Words separated by commas or in repeated keys. Duplicates are removed. */
 export function wordsParam<T extends string>(allowed: readonly T[]) {
   return csvParam((ctx, item): T => {
     const word = allowed.find((name) => name === item);
@@ -33,9 +33,9 @@ export function wordsParam<T extends string>(allowed: readonly T[]) {
   });
 }
 
-/** A filter that has no meaning where nothing is remote. */
+/** A filter that is refused, because there is no remote data plane. */
 export function remoteReconciled() {
-  const message = "There is no remote data plane here that anything could be reconciled with";
+  const message = "There is no remote data plane here to reconcile with";
   return z
     .unknown()
     .refine((value) => value === undefined, { message, params: { type: "value_error" } })

@@ -15,13 +15,13 @@ import { nextSource } from "./revision-source.ts";
 import type { Secret } from "./secrets-schema.ts";
 import { slugOf } from "./slug.ts";
 
-/** Of one deployment; each of them counts as one of the workspace's, too. */
+/** Maximum previews of one deployment. Each of them also counts as a deployment of the workspace. */
 const MAX_PREVIEWS = 10;
 
-/** How often names, slugs and other deliveries of the same push may get in the way. */
+/** Maximum attempts, which conflicts with names, slugs and other deliveries of the same push use up. */
 const MAX_ATTEMPTS = 5;
 
-/** How many deletions are remembered: a push that is told after its branch was deleted is late by minutes. */
+/** Maximum remembered deletions. Pushes that arrive after the deletion of their branch are late by minutes. */
 const MAX_ENDED = 50;
 
 const MAX_PARENT_NAME_CHARS = 60;
@@ -30,14 +30,17 @@ const SUFFIX_CHARS = 8;
 
 const BRANCH = "refs/heads/";
 
-/** The short name of a branch; null for a tag. */
+/** Returns the short name of a branch; null for a tag. */
 export function branchOf(ref: string): string | null {
   return ref.startsWith(BRANCH) ? ref.slice(BRANCH.length) : null;
 }
 
 type Outcome = { revision_id: string | null; message: string };
 
-/** Makes the preview of the branch, or a revision of the one that it has, unless that has this push or a later one. */
+/**
+ * Makes the preview of a branch or, if it has one, a revision of it, unless the preview has this push or a later
+ * one.
+ */
 export async function pushPreview(
   deps: DeploymentDeps,
   parent: ListedDeployment,
@@ -72,7 +75,7 @@ export async function pushPreview(
   throw new Error(`no name was free for the preview of ${branch}`);
 }
 
-/** Deletes the preview of a branch that is no more, with all that it has, and remembers that there was none later. */
+/** Deletes the preview of a deleted branch with all its data, and records when the branch was deleted. */
 export async function deletePreview(
   deps: Pick<DeploymentDeps, "db" | "workspaceId" | "requestWork">,
   { deployment }: ListedDeployment,
@@ -120,7 +123,7 @@ async function createPreview(
   await refuseFullWorkspace(deps, { plan, quota });
   const id = crypto.randomUUID();
   const readable = nameOf(deployment.name, branch);
-  // First without anything behind it, then with another slug, then with another name, too.
+  // The first attempt has no suffix, the second a suffix in the slug, and later ones also in the name.
   const name =
     attempt < 2 && readable !== null ? readable : suffixed(readable ?? deployment.name, id);
   const { deployment_type, integration_id, repo_url = null } = storedConfig(deployment);
@@ -145,7 +148,10 @@ async function createPreview(
   return revisionId === null ? null : { name, revisionId };
 }
 
-/** Why a branch gets no preview; null where it may have one. The statement that makes it looks at all this, too. */
+/**
+ * Returns why a branch gets no preview; null when it may have one. The inserting statement checks all of this
+ * again.
+ */
 async function reasonForNone(
   deps: DeploymentDeps,
   deploymentId: string,
@@ -163,11 +169,13 @@ async function reasonForNone(
 }
 
 function endedAt(ended: Record<string, number>, branch: string): number {
-  // A branch may have the name of what every object has.
+  // A branch may be named like a property that every object inherits.
   return Object.hasOwn(ended, branch) ? (ended[branch] ?? -Infinity) : -Infinity;
 }
 
-/** What the revision of a preview has as secrets: those of its deployment now, but for the one of its webhook. */
+/**
+ * Returns the secrets of a preview's revision: the deployment's current ones, except the secret of its webhook.
+ */
 async function secretsOf(deps: DeploymentDeps, deploymentId: string): Promise<Secret[]> {
   const { db, workspaceId, encryptionKeys } = deps;
   const found = await findLatestSecrets(db, deploymentId);
@@ -191,7 +199,9 @@ function sourceOf(
   return { ...source, repo_commit_sha: push.commit };
 }
 
-/** Null where nothing is left of the branch's name that a deployment's may have. */
+/**
+ * Returns a readable name; null when the branch's name contains no characters that a deployment's name may have.
+ */
 function nameOf(parent: string, branch: string): string | null {
   const word = branch
     .toLowerCase()

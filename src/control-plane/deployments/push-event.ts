@@ -3,21 +3,23 @@ import { parseJson } from "../../http/json-text.ts";
 import { toValidationDetail } from "../../http/validation-detail.ts";
 import { ApiError } from "../../lib/api-error.ts";
 
-/** A push as GitHub tells of it, as far as it is read here. */
+/** The parts of GitHub's push event that are read here. */
 export type Push = {
-  /** The whole name of the branch or tag, `refs/heads/main`. */
+  /** The full name of the branch or tag, such as `refs/heads/main`. */
   ref: string;
-  /** What the branch is at now. */
+  /** The commit that the branch points to after the push. */
   commit: string;
   isDeletion: boolean;
   /** `owner/name`. */
   repository: string;
   defaultBranch: string;
-  /** In seconds. GitHub signs it, unlike the id of a delivery, so it tells which of two pushes is later. */
+  /**
+   * Seconds since the epoch. Unlike a delivery's id, it is part of the signed body, so it can order two pushes.
+   */
   pushedAt: number;
 };
 
-/** A branch that is no more. */
+/** A branch that was deleted. */
 export type BranchDeletion = Pick<Push, "ref" | "repository" | "defaultBranch" | "pushedAt">;
 
 const FORM = "application/x-www-form-urlencoded";
@@ -43,7 +45,10 @@ const pushSchema = z.object({
 
 const deletionSchema = z.object({ ref: text, ref_type: text, repository });
 
-/** GitHub sends its events as JSON, or as JSON in a field of a form. It throws a 400 or a 422 for anything else. */
+/**
+ * Reads a push event, which GitHub sends as JSON, or as JSON in a form field. Throws a 400 or a 422 for anything
+ * else.
+ */
 export function readPush(body: Uint8Array, contentType: string): Push {
   const { ref, after, deleted, repository } = read(pushSchema, body, contentType);
   return {
@@ -56,7 +61,7 @@ export function readPush(body: Uint8Array, contentType: string): Push {
   };
 }
 
-/** Of the event `delete`; null for a tag. It throws as `readPush` does. */
+/** Reads a `delete` event; returns null for a tag. Throws the same errors as `readPush`. */
 export function readDeletion(body: Uint8Array, contentType: string): BranchDeletion | null {
   const { ref, ref_type, repository } = read(deletionSchema, body, contentType);
   if (ref_type !== "branch") return null;
@@ -83,8 +88,8 @@ function payloadOf(body: Uint8Array): Uint8Array {
 }
 
 /**
- * Whether there is a revision of this push, or of a later one: GitHub sends events again and in any order, and a branch
- * may also go back to a commit that was built before. `latest` is the commit of the latest revision.
+ * Whether there is a revision of this push or of a later one. GitHub repeats events and sends them in any order,
+ * and a branch may also return to a commit that was built before. `latest` is the commit of the latest revision.
  */
 export function isBuilt(
   { commit, pushedAt }: Push,

@@ -14,10 +14,10 @@ import { deploymentDepsOfWorkspace } from "./deps.ts";
 import { readDeletion, readPush } from "./push-event.ts";
 import { deploymentParams } from "./schemas.ts";
 
-/** What GitHub calls: its signature stands for a key. */
+/** Routes that GitHub calls. They require its signature instead of a key. */
 export const pushRoutes = createRouter();
 
-/** It is read before anybody knows who sends it. */
+/** Maximum size of an event. It is read before its sender is authenticated. */
 const MAX_EVENT_BYTES = 5 * 1024 * 1024;
 
 const SIGNATURE_PREFIX = "sha256=";
@@ -27,12 +27,12 @@ pushRoutes.openapi(
     method: "post",
     path: "/deployments/{deployment_id}/github-webhook",
     tags: ["Deployments"],
-    summary: "What GitHub's webhook is set to; needs no key, but GitHub's signature",
+    summary: "The URL for GitHub's webhook; needs GitHub's signature instead of a key",
     security: [],
     request: { params: deploymentParams },
     responses: {
       200: {
-        description: "What has come of the event; revision_id is null where it was ignored",
+        description: "The result of the event; revision_id is null when no revision was made",
         content: {
           "application/json": {
             schema: z
@@ -41,7 +41,7 @@ pushRoutes.openapi(
           },
         },
       },
-      401: { description: "The secret of such a deployment has not signed the event" },
+      401: { description: "The event is not signed by the secret of such a deployment" },
     },
   }),
   async (c) => {
@@ -69,8 +69,8 @@ pushRoutes.openapi(
 );
 
 /**
- * The workspace of the deployment whose secret has signed the body. It throws the same 401 for a wrong signature,
- * for none, and for a deployment that there is not or that has no secret.
+ * Returns the workspace of the deployment whose secret has signed the body. Throws the same 401 for a wrong
+ * signature, a missing one, an unknown deployment and one without the secret.
  */
 async function requireSigned(
   c: AppContext,

@@ -3,11 +3,11 @@ import { notServed } from "../../http/not-served.ts";
 const USE_SOURCE =
   "upload a built project and deploy it as internal_source, as `threadworks deploy` does";
 
-const NO_COMMANDS = `No commands are run here, the lockfile says what is installed: commit what a command makes, or ${USE_SOURCE}`;
+const NO_COMMANDS = `Commands are not run here, the lockfile determines what is installed: commit the output of a command, or ${USE_SOURCE}`;
 const NO_IMAGES = `Images are not run here: ${USE_SOURCE}`;
 const NO_LISTENERS = "There are no listeners here: deployments run on the platform itself";
 
-/** Sources that there are elsewhere, and what to do instead. */
+/** Sources of the API that are not supported here, with an alternative for each. */
 export const REFUSED_SOURCES: Readonly<Record<string, string>> = {
   external_docker: NO_IMAGES,
   internal_docker: NO_IMAGES,
@@ -26,7 +26,7 @@ export const refusedConfig = {
 const trackedPackages = notServed(`Packages are not tracked here: ${USE_SOURCE}`);
 
 export const refusedRevisionConfig = {
-  repo_commit_sha: notServed("The platform tells it: give a commit as repo_ref"),
+  repo_commit_sha: notServed("The platform sets it: give a commit as repo_ref"),
   image_uri: notServed(NO_IMAGES),
   tracked_packages: trackedPackages,
   deepagents_version: notServed("The platform does not look at versions of packages"),

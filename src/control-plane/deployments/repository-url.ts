@@ -3,8 +3,8 @@ import { invalidField } from "../../lib/api-error.ts";
 export type Repository = { owner: string; name: string };
 
 /**
- * The repository that a URL of the installation's Git host names, `https://github.com/owner/name`; null for what
- * names none. `githubUrl` has no slash at its end.
+ * Returns the repository that a URL of the installation's Git host names, such as `https://github.com/owner/name`;
+ * null when it names none. `githubUrl` has no trailing slash.
  */
 export function parseRepositoryUrl(text: string, githubUrl: string): Repository | null {
   const [url, host] = [URL.parse(text), new URL(githubUrl)];
@@ -19,7 +19,7 @@ export function parseRepositoryUrl(text: string, githubUrl: string): Repository 
   return { owner, name };
 }
 
-/** It throws a 422 for a URL that names no repository, and where there has to be one and is none. */
+/** Throws a 422 when the URL is missing or does not name a repository. */
 export function checkRepositoryUrl(repoUrl: string | null, githubUrl: string): void {
   const loc = ["body", "source_config", "repo_url"];
   if (repoUrl === null) throw invalidField(loc, "Field required for source github", "missing");

@@ -57,7 +57,7 @@ revisionRoutes.openapi(
     method: "post",
     path: "/deployments/{deployment_id}/revisions",
     tags,
-    summary: "Create a revision; what is not given is as in the one before",
+    summary: "Create a revision; fields that are not given are taken from the revision before",
     request: {
       params: deploymentParams,
       body: { required: true, content: { "application/json": { schema: revisionCreateSchema } } },
@@ -96,7 +96,7 @@ revisionRoutes.openapi(
     method: "post",
     path: "/deployments/{deployment_id}/revisions/{revision_id}/redeploy",
     tags,
-    summary: "Roll out what a revision has deployed once more, as a new revision",
+    summary: "Deploy the source of a revision again, as a new revision",
     request: { params: revisionParams, body: noFields },
     responses: {
       200: {

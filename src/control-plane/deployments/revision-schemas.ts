@@ -12,7 +12,7 @@ export const revisionConfigJson = z.object({
   source_tarball_path: z.string().nullable(),
   langgraph_config_path: z.string().nullable(),
   repo_ref: z.string().nullable(),
-  /** The commit that was built, once it is known. */
+  /** The commit that was built; null until it is known. */
   repo_commit_sha: z.string().nullable(),
   image_uri: z.null(),
 });
@@ -21,7 +21,7 @@ export const revisionSchema = z
   .object({
     id: z.string(),
     status: z.enum(REVISION_STATUSES),
-    /** Why it has the status, where that needs words. */
+    /** Explains the status when necessary. */
     status_message: z.string().nullable(),
     source: z.enum(SOURCES),
     source_revision_config: revisionConfigJson,

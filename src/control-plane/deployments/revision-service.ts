@@ -19,10 +19,10 @@ import { requireKeptDeployment, requireRevision, type RevisionPath } from "./fin
 import type { Secret, SecretChange } from "./secrets-schema.ts";
 import { requireUpload } from "./source-uploads.ts";
 
-/** How often others may get ahead of a request. */
+/** Maximum attempts when other requests change the deployment at the same time. */
 const MAX_ATTEMPTS = 5;
 
-/** Templates are for every plan, projects of the workspace's own for this one and those above it. */
+/** Every plan may deploy templates; a workspace's own projects require this plan or a higher one. */
 const PLAN_OF_OWN_PROJECTS: Plan = "plus";
 const OWN_PROJECTS = "Deployments of own projects are not enabled for this workspace: source";
 
@@ -33,14 +33,14 @@ type Changing = Pick<
 
 type Change = {
   source: RevisionSource;
-  /** Null: the revision has those of the one before. */
+  /** When this is null, the revision gets the secrets of the revision before. */
   secrets: readonly SecretChange[] | null;
   displayName: string | null;
-  /** Members of the deployment's `source_config` that change with it. */
+  /** Members of the deployment's `source_config` to change with it. */
   config?: Partial<StoredConfig>;
 };
 
-/** It throws a 403 when the workspace's plan does not allow what deploys this source. */
+/** Throws a 403 when the workspace's plan does not allow deploying this source. */
 export async function requireSourcePlan(
   { plan }: Pick<DeploymentDeps, "plan">,
   source: DeploymentSource,
@@ -49,7 +49,7 @@ export async function requireSourcePlan(
   throw new ApiError("forbidden", needsPlan(PLAN_OF_OWN_PROJECTS, `${OWN_PROJECTS} ${source}`));
 }
 
-/** The secrets as a revision has them. It throws a 503 without keys to seal them with. */
+/** Seals the secrets of a revision. Throws a 503 when there are no keys to seal them with. */
 export function sealForRevision(
   { encryptionKeys }: Pick<DeploymentDeps, "encryptionKeys">,
   key: { workspaceId: string; deploymentId: string },
@@ -59,9 +59,9 @@ export function sealForRevision(
 }
 
 /**
- * Makes a revision of what `change` makes of the latest one, and asks for its rollout. Revisions that are made
- * at once follow each other, each made of the one before. Where `change` makes nothing, the latest one is
- * told, and `isNew` is false.
+ * Makes a revision by applying `change` to the latest one, and requests its rollout. Concurrent requests are
+ * applied one after the other, each to the result of the one before. When `change` returns null, no revision is
+ * made: the result has the latest one's id, and `isNew` is false.
  */
 export async function addRevision(
   deps: Changing,
@@ -77,7 +77,7 @@ export async function addRevision(
     await requireSourcePlan(deps, source.source);
     await requireUpload(deps, source.source_tarball_path);
     const dueAt = Date.now();
-    // Other machines' clocks may be ahead, and ids are in the order of the revisions.
+    // Other machines' clocks may be ahead, but ids must sort in the order of the revisions.
     const createdAt = Math.max(dueAt, found.revision.created_at + 1);
     const id = uuidv7({ msecs: createdAt });
     const inserted = await insertRevision(
@@ -102,8 +102,8 @@ export async function addRevision(
 }
 
 /**
- * The secrets of the next revision, of which some are taken over as they are sealed. What is read here may be of
- * another revision than `found`; that one has followed it then, and the next one is not stored.
+ * Returns the secrets of the next revision; those without a new value are taken over in sealed form. The stored
+ * secrets may already be those of a revision later than `found`, but then the next revision is not stored.
  */
 async function sealChanges(
   deps: Pick<Changing, "db" | "workspaceId" | "encryptionKeys">,
@@ -114,7 +114,7 @@ async function sealChanges(
   const key = { workspaceId, deploymentId: deployment.id };
   for (const [index, { name, value }] of secrets.entries()) {
     if (value != null || secretNames.includes(name)) continue;
-    const message = `Field required: there is no secret ${name} whose value could stay`;
+    const message = `Field required: there is no secret ${name} whose value could be kept`;
     throw invalidField(["body", "secrets", index, "value"], message, "missing");
   }
   const takesOver = secrets.some(({ value }) => value == null);
@@ -124,7 +124,7 @@ async function sealChanges(
   );
 }
 
-/** Makes a new revision with the source of an old one, and the deployment's secrets of now. */
+/** Makes a new revision with the source of an old one and the deployment's current secrets. */
 export async function redeployRevision(deps: Changing, path: RevisionPath): Promise<void> {
   const old = await requireRevision(deps, path);
   if (old.source === "internal_source" && old.source_tarball_path === null) {
@@ -137,7 +137,7 @@ export async function redeployRevision(deps: Changing, path: RevisionPath): Prom
   }));
 }
 
-/** Ends a revision that has not ended; what serves goes on serving. It throws a 409 for one that has. */
+/** Interrupts a revision that has not ended; the serving revision continues. Throws a 409 when it has ended. */
 export async function interruptRollout(
   deps: Pick<DeploymentDeps, "db" | "workspaceId">,
   path: RevisionPath,

@@ -5,11 +5,10 @@ import { invalidField } from "../../lib/api-error.ts";
 import { checkRepositoryUrl } from "./repository-url.ts";
 import type { RevisionConfig } from "./schemas.ts";
 
-/** Projects that are shipped with the installation and can be deployed by name. */
-/** The examples of this installation that can be deployed by their names. */
+/** The ids of the installation's example projects, which can be deployed by name. */
 export const TEMPLATE_IDS: readonly string[] = Object.keys(templates);
 
-/** What of a request says which source a revision has. */
+/** The parts of a request that determine the source of a revision. */
 type Given = {
   source: DeploymentSource;
   templateId: string | null;
@@ -18,7 +17,7 @@ type Given = {
   config: RevisionConfig;
 };
 
-/** Which fields of a revision's source there are for each source; the others are refused. */
+/** The fields of each source's revisions. Other fields are refused. */
 const FIELDS = {
   github: ["langgraph_config_path", "repo_ref"],
   internal_source: ["source_tarball_path", "langgraph_config_path"],
@@ -39,7 +38,7 @@ const NOTHING = {
   repo_commit_sha: null,
 };
 
-/** The source of a deployment's first revision. It throws a 422 where fields do not go together. */
+/** Returns the source of a deployment's first revision. Throws a 422 for fields that do not go together. */
 export function firstSource(given: Given): RevisionSource {
   const { source, templateId, repoUrl, githubUrl, config } = given;
   if (source === "internal_template") checkTemplate(templateId);
@@ -62,9 +61,9 @@ export function firstSource(given: Given): RevisionSource {
 }
 
 /**
- * The source of a later revision: what is not given is as in the one before, and a repository is looked at anew. A
- * deployment may change between its template or repository and tarballs. It throws a 422 where fields do not go
- * together.
+ * Returns the source of a later revision. Fields that are not given are taken from the revision before, but a
+ * repository's ref is resolved again. A deployment may change between its template or repository and tarballs.
+ * Throws a 422 for fields that do not go together.
  */
 export function nextSource(
   latest: RevisionSource,
@@ -92,7 +91,7 @@ export function nextSource(
   }
   const tarball = config.source_tarball_path ?? kept.source_tarball_path;
   if (before === undefined && tarball === null) {
-    const message = "Field required, as the revision before was made of something else";
+    const message = "Field required, because the revision before has another source";
     throw invalidField(
       ["body", "source_revision_config", "source_tarball_path"],
       message,
@@ -137,7 +136,7 @@ function wasNotMadeOf(what: string) {
   return invalidField(["body", "revision_source"], message, "value_error");
 }
 
-/** The tarball of a template, which is a built project; null for an unknown one. */
+/** Returns the tarball of a template, which is a built project; null for an unknown template. */
 export function templateTarball(id: string): ArrayBuffer | null {
   const base64 = Object.hasOwn(templates, id) ? templates[id] : undefined;
   if (base64 === undefined) return null;

@@ -97,13 +97,13 @@ deploymentRoutes.openapi(
   },
 );
 
-// Before the deployments: `templates` is no deployment's id.
+// This route comes before those with an id, because `templates` would match as one.
 deploymentRoutes.openapi(
   createRoute({
     method: "get",
     path: "/deployments/templates",
     tags,
-    summary: "List the templates that a deployment can be made of",
+    summary: "List the templates that can be deployed",
     responses: {
       200: {
         description: "The templates",
@@ -143,7 +143,7 @@ deploymentRoutes.openapi(
     method: "patch",
     path: "/deployments/{deployment_id}",
     tags,
-    summary: "Change a deployment; a change of what is deployed makes a revision",
+    summary: "Change a deployment; a change of its source or its secrets makes a revision",
     request: {
       params: deploymentParams,
       body: {
@@ -168,9 +168,11 @@ deploymentRoutes.openapi(
     method: "delete",
     path: "/deployments/{deployment_id}",
     tags,
-    summary: "Delete a deployment, with all that it has",
+    summary: "Delete a deployment with all of its data",
     request: { params: deploymentParams, query: deploymentDeleteQuery },
-    responses: { 204: { description: "It is being deleted; it is gone when it is not found" } },
+    responses: {
+      204: { description: "The deployment is being deleted; it is gone when it is not found" },
+    },
   }),
   async (c) => {
     const { delete_tracing_project: deletesProject = false } = c.req.valid("query");

@@ -16,14 +16,14 @@ import {
 } from "./refused-fields.ts";
 import { secretChangesSchema, secretsSchema } from "./secrets-schema.ts";
 
-/** A slug of it is part of a host name. */
+/** The name's slug becomes part of a host name. */
 const MAX_NAME_CHARS = 100;
 const MAX_DISPLAY_NAME_CHARS = 255;
 const MAX_PATH_CHARS = 512;
 const MAX_URL_CHARS = 512;
 const MAX_REF_CHARS = 255;
 
-/** The types that the API knows; which one it is changes nothing here. */
+/** The API's deployment types. They make no difference here. */
 const DEPLOYMENT_TYPES = [
   "dev_free",
   "dev",
@@ -33,7 +33,7 @@ const DEPLOYMENT_TYPES = [
   "serverless",
 ] as const;
 
-/** The statuses that the API knows; a deployment here has only ours. */
+/** The API's statuses, of which a deployment here only has DEPLOYMENT_STATUSES. */
 const STATUSES = [
   ...DEPLOYMENT_STATUSES,
   "AWAITING_DATABASE",
@@ -118,7 +118,7 @@ const revisionFields = {
   ...refusedMembers,
 };
 
-/** What is null or missing stays as it is. */
+/** Fields that are null or missing keep their values. */
 export const deploymentPatchSchema = z
   .strictObject({
     ...revisionFields,
@@ -169,18 +169,18 @@ export const deploymentSchema = z
     source_config: z.object({
       deployment_type: z.string().nullable(),
       template_id: z.string().nullable(),
-      /** Where the agent server of the deployment is. */
+      /** The URL of the deployment's agent server. */
       custom_url: z.string(),
-      /** The installation's account that the repository is read by, where it has no token of its own. */
+      /** The integration that reads the repository, when the deployment has no token of its own. */
       integration_id: z.string().nullable(),
       repo_url: z.string().nullable(),
       build_on_push: z.boolean().nullable(),
       /** Whether pushes to other branches make previews. */
       previews: z.boolean().nullable(),
-      /** Of a preview: the deployment that it belongs to, and the branch that it stands for. */
+      /** Set for a preview: the deployment that it belongs to, and its branch. */
       preview_of: z.string().nullable(),
       preview_branch: z.string().nullable(),
-      /** What GitHub's webhook is to be set to, where pushes are built. */
+      /** The URL for GitHub's webhook, when builds on push or previews are enabled. */
       webhook_url: z.string().nullable(),
       resource_spec: z.null(),
       listener_id: z.null(),
@@ -188,9 +188,9 @@ export const deploymentSchema = z
       install_command: z.null(),
       build_command: z.null(),
     }),
-    /** What the latest revision was made of. */
+    /** The source of the latest revision. */
     source_revision_config: revisionConfigJson,
-    /** Their values are never told. */
+    /** The names of the secrets; their values are masked. */
     secrets: z.array(z.object({ name: z.string(), value: z.string() })),
     secret_references: z.null(),
     tenant_id: z.string(),

@@ -3,7 +3,7 @@ import { parseHostList } from "../../lib/host-list.ts";
 import { isReservedSecretName, OUTBOUND_HOSTS, PUSH_SECRET } from "../../secrets/secret-names.ts";
 import { MIN_SECRET_CHARS } from "../../secrets/signature.ts";
 
-/** What answers have in the place of a secret's value. */
+/** Responses contain this text instead of a secret's value. */
 export const SECRET_MASK = "**********";
 
 const MAX_SECRETS = 64;
@@ -15,7 +15,7 @@ const secretName = z
   .max(MAX_NAME_CHARS)
   .regex(
     /^[A-Za-z_][A-Za-z0-9_]*$/,
-    "String should be a variable's name: letters, digits and underscores, without a digit at its beginning",
+    "String should be a variable's name: letters, digits and underscores, and no digit at the beginning",
   );
 
 const secretValue = z.string().superRefine((value, ctx) => {
@@ -31,17 +31,17 @@ const secretChangeSchema = z
   .strictObject({ name: secretName, value: secretValue.nullish() })
   .openapi("SecretChange");
 
-/** Without a value, the secret has the one that it had before. */
+/** A secret to set. Without a value, it keeps its former value. */
 export type SecretChange = z.infer<typeof secretChangeSchema>;
 
-/** Null and missing mean what an empty list means: no secrets. */
+/** Secrets of a new deployment. Null and missing mean the same as an empty list: no secrets. */
 export const secretsSchema = z
   .array(secretSchema)
   .max(MAX_SECRETS)
   .superRefine(checkSecrets)
   .nullish();
 
-/** Null and missing mean what an empty list means: those that there are. */
+/** Changes of secrets. Null and missing mean the same as an empty list: the existing secrets are kept. */
 export const secretChangesSchema = z
   .array(secretChangeSchema)
   .max(MAX_SECRETS)
@@ -71,7 +71,7 @@ function valueProblem(value: string): string | null {
     return `String should have at most ${MAX_VALUE_BYTES} bytes`;
   }
   return value === SECRET_MASK
-    ? "String should be the secret: this is what answers show in its place"
+    ? "String should be the secret itself: this is the mask that responses show instead"
     : null;
 }
 

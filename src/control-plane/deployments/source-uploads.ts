@@ -11,16 +11,19 @@ import type { DeploymentDeps } from "./deps.ts";
 const PURPOSE = "source-upload";
 const LIFETIME_MS = 3_600_000;
 
-/** How many uploads a workspace may have that nobody has deployed; they stay for a day. */
+/** Maximum uploads of a workspace that were never deployed. They are kept for a day. */
 const MAX_UNUSED = 100;
 
-/** What a gzip file begins with. */
+/** The first bytes of a gzip file. */
 const GZIP_MAGIC = [0x1f, 0x8b];
 
-/** What an upload URL lets its holder do without a key: store this one object, until it expires. */
+/** What the holder of an upload URL may do without a key: store this one object until the URL expires. */
 export type UploadGrant = { workspaceId: string; objectPath: string };
 
-/** A place for one tarball of the workspace, and the token that lets its holder put it there. */
+/**
+ * Creates an upload for one tarball of the workspace. Returns the object's path, and the token that allows storing
+ * it.
+ */
 export async function newUpload(
   deps: Pick<DeploymentDeps, "db" | "workspaceId" | "signingSecret">,
 ): Promise<{ token: string; objectPath: string }> {
@@ -36,14 +39,14 @@ export async function newUpload(
   return { token, objectPath };
 }
 
-/** Null when the token is not genuine, or too old. */
+/** Returns the grant of a token; null when the token is not genuine or has expired. */
 export function readUploadGrant(secret: string, token: string): Promise<UploadGrant | null> {
   return readToken<UploadGrant>(secret, PURPOSE, token);
 }
 
 /**
- * Stores a tarball in its place, which takes one: what a revision deploys does not change afterwards.
- * The same once more is fine, as from a client that has not seen the answer; another one is a 409.
+ * Stores an uploaded tarball. The object can be written only once, so that a revision's source never changes.
+ * Repeating the same upload succeeds, for clients that did not receive the response; a different one is a 409.
  */
 export async function storeUpload(
   env: Pick<Env, "DB" | "SOURCES">,
@@ -68,7 +71,7 @@ export async function storeUpload(
   throw noSuchUpload();
 }
 
-/** It throws a 422 unless the path is that of a tarball of the workspace, which is there; null names none. */
+/** Throws a 422 unless the path names an uploaded tarball of the workspace, or is null. */
 export async function requireUpload(
   { db, workspaceId }: Pick<DeploymentDeps, "db" | "workspaceId">,
   objectPath: string | null,
@@ -78,7 +81,7 @@ export async function requireUpload(
   if (upload !== undefined && upload.size !== null) return;
   const message =
     upload === undefined
-      ? "String should be an object_path that an upload-url request was answered with"
+      ? "String should be the object_path from the response to an upload-url request"
       : "Nothing has been uploaded there yet";
   const loc = ["body", "source_revision_config", "source_tarball_path"];
   throw invalidField(loc, message, "value_error");
@@ -99,5 +102,8 @@ async function requireSame(
 }
 
 function noSuchUpload(): ApiError {
-  return new ApiError("not_found", "Nobody waits for this upload any more: ask for another URL");
+  return new ApiError(
+    "not_found",
+    "This upload is not expected any more: request another upload URL",
+  );
 }

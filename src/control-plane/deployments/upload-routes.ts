@@ -11,13 +11,13 @@ import { requireSourcePlan } from "./revision-service.ts";
 import { deploymentParams } from "./schemas.ts";
 import { newUpload, readUploadGrant, storeUpload } from "./source-uploads.ts";
 
-/** Places for tarballs of built projects. */
+/** Routes that create upload URLs for tarballs of built projects. */
 export const uploadRoutes = createRouter();
 
-/** What uploads themselves go to: the URL is all that they need. */
+/** Routes that receive the uploads. The signed URL is the only credential. */
 export const signedUploadRoutes = createRouter();
 
-/** `<smallest>,<largest>`, in bytes: what uploads to object stores bound themselves by. */
+/** `<smallest>,<largest>` in bytes: a header by which clients of object stores limit the size of an upload. */
 const LENGTH_RANGE = /^(\d{1,15}),(\d{1,15})$/;
 
 const UPLOADS_PATH = "/v2/uploads";
@@ -30,7 +30,7 @@ const noFields = {
 
 const uploadAnswer = {
   200: {
-    description: "Where to PUT the tarball, and what to name it by in source_tarball_path",
+    description: "The URL to PUT the tarball to, and its path for source_tarball_path",
     content: {
       "application/json": {
         schema: z
@@ -46,7 +46,7 @@ uploadRoutes.openapi(
     method: "post",
     path: "/deployments/upload-url",
     tags,
-    summary: "A place for the tarball of a deployment that is still to be made",
+    summary: "Get an upload URL for the tarball of a new deployment",
     request: { body: noFields },
     responses: uploadAnswer,
   }),
@@ -61,7 +61,7 @@ uploadRoutes.openapi(
     method: "post",
     path: "/deployments/{deployment_id}/upload-url",
     tags,
-    summary: "A place for the tarball of a deployment's next revision",
+    summary: "Get an upload URL for the tarball of a deployment's next revision",
     request: { params: deploymentParams, body: noFields },
     responses: uploadAnswer,
   }),

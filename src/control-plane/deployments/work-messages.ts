@@ -3,7 +3,7 @@ import { nudge } from "../../work/queue.ts";
 
 const key = { workspace_id: z.string(), deployment_id: z.string() };
 
-/** Names a revision to be rolled out, or a deployment to be deleted; what is to be done is in D1. */
+/** Names a revision to roll out or a deployment to delete. D1 says what there is to do. */
 export const workMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("roll_out"), ...key, revision_id: z.string() }),
   z.object({ kind: z.literal("delete"), ...key }),
@@ -11,7 +11,10 @@ export const workMessage = z.discriminatedUnion("kind", [
 
 export type WorkMessage = z.infer<typeof workMessage>;
 
-/** Asks for work on revisions and deployments. It never fails: what no message tells of, the sweep finds. */
+/**
+ * Sends messages that request work on revisions and deployments. Never rejects: the sweep finds rows whose message
+ * was lost.
+ */
 export function requestWork(
   env: Pick<Env, "ROLLOUTS" | "LOG_LEVEL">,
   messages: readonly WorkMessage[],

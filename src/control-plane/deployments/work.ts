@@ -12,16 +12,16 @@ import { deleteDeployment, removeContent } from "./delete-deployment.ts";
 import { LEASE_MS, rollOut } from "./rollout/roll-out.ts";
 import { requestWork, workMessage } from "./work-messages.ts";
 
-/** A deletion that nobody has worked on for this long has lost its message. */
+/** A deletion without progress for this long has lost its message. */
 const WAITING_MS = 60_000;
 
-/** What is under way when a deployment is deleted may write for a while. */
+/** Work in flight when a deployment is deleted may still write data for this long. */
 const PURGED_MS = 10 * 60_000;
 
-/** A tarball that no revision names is kept this long; its upload URL expires before. */
+/** How long an unused tarball is kept. Its upload URL expires before. */
 const UNUSED_SOURCE_MS = 24 * 3_600_000;
 
-/** Rolls revisions out and deletes deployments, as messages ask for it. */
+/** Rolls out revisions and deletes deployments that messages name. */
 export const deploymentQueue = queueHandler({
   queue: "threadworks-rollouts",
   message: workMessage,
@@ -37,7 +37,7 @@ export const deploymentQueue = queueHandler({
   retrySeconds: () => LEASE_MS / 1000 + 1,
 });
 
-/** What time alone makes due of deployments, and what a crash or a lost message has left undone. */
+/** Work on deployments that becomes due by time alone, or that a crash or a lost message has left undone. */
 export const deploymentSweep: readonly SweepTask[] = [
   {
     name: "nudge_rollouts",
@@ -68,7 +68,7 @@ export const deploymentSweep: readonly SweepTask[] = [
     },
   },
   {
-    // Once more removes what came late, and then the last that is known of the deployment.
+    // Removes content that was written after the deletion, and then the deployment's row.
     name: "forget_deployments",
     rows: 10,
     run: async ({ env, now, rows, each }) => {

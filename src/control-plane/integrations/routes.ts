@@ -5,7 +5,7 @@ import { createRouter } from "../../http/router.ts";
 import { readAccount, readRepositories } from "../builds/git-host.ts";
 import { integrationOf, requireIntegration } from "./github-integration.ts";
 
-/** The repositories that the installation's own account at the Git host may read. */
+/** Routes for the repositories that the installation's own account at the Git host may read. */
 export const integrationRoutes = createRouter();
 
 const tags = ["Deployments"];
@@ -59,7 +59,7 @@ integrationRoutes.openapi(
                   id: z.number().int(),
                   name: z.string(),
                   owner: z.string(),
-                  /** To be given as `source_config.repo_url`. */
+                  /** The value for `source_config.repo_url`. */
                   url: z.string(),
                   default_branch: z.string(),
                 })

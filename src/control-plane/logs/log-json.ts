@@ -2,7 +2,7 @@ import type { LogKind } from "../../deployment-log/log-line.ts";
 import { LOG_ID_DIGITS, type LogPageJson, type LogRequest } from "./log-schemas.ts";
 import type { LogPage, LogQuery, StoredLine } from "../../deployment-log/line-table.ts";
 
-/** The query of an object that a request means; `kinds` are those that its path has. */
+/** Converts a request to the log object's query. `kinds` are those that the request's path covers. */
 export function toLogQuery(
   request: LogRequest,
   which: { kinds: LogKind[]; revisionId: string | null },
@@ -46,8 +46,8 @@ function idOf({ time }: Pick<StoredLine, "time">): string {
 }
 
 /**
- * With microseconds, by which the lines of a millisecond differ: who goes on from the time of the
- * last line gets past it, however many lines there are at that time.
+ * Formats a time with microseconds, which make the times of lines unique. A client that continues from the last
+ * line's time therefore gets past it, however many lines there are in a millisecond.
  */
 function isoMicros(micros: number): string {
   const millis = Math.floor(micros / 1000);

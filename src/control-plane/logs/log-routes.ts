@@ -19,9 +19,9 @@ import {
 } from "./log-schemas.ts";
 import { logStub } from "../../deployment-log/record.ts";
 
-/** What a rollout wrote before the revision's code ran at all. */
+/** Lines that a rollout wrote before the revision's code ran. */
 const BUILD: LogKind[] = ["build"];
-/** What starting the revision, and its code from then on, wrote. */
+/** Lines written by starting the revision and, from then on, by its code. */
 const RUNTIME: LogKind[] = ["deploy", "server"];
 
 const tags = ["Deployment logs"];
@@ -35,7 +35,7 @@ const answer = {
   },
 };
 
-/** The logs of deployments, below `deployments`: the path that lists them on this version of the API. */
+/** Makes the routes of deployment logs. `deployments` is the path of deployments in this version of the API. */
 export function logRoutes(deployments: string): OpenAPIHono<AppEnv> {
   const routes = createRouter();
   const deployment = `${deployments}/{deployment_id}`;
@@ -46,7 +46,7 @@ export function logRoutes(deployments: string): OpenAPIHono<AppEnv> {
       method: "post",
       path: `${revision}/build_logs`,
       tags,
-      summary: "Read what the build of a revision logged",
+      summary: "Read the build log of a revision",
       request: { params: revisionParams, body },
       responses: answer,
     }),
@@ -61,7 +61,7 @@ export function logRoutes(deployments: string): OpenAPIHono<AppEnv> {
       method: "post",
       path: `${revision}/deploy_logs`,
       tags,
-      summary: "Read what starting a revision, and then its code, logged",
+      summary: "Read the log of a revision's start and of its code",
       request: { params: revisionParams, body },
       responses: answer,
     }),
@@ -76,7 +76,7 @@ export function logRoutes(deployments: string): OpenAPIHono<AppEnv> {
       method: "post",
       path: `${deployment}/deploy_logs`,
       tags,
-      summary: "Read the same of all revisions of a deployment",
+      summary: "Read the log of the starts and the code of all revisions of a deployment",
       request: { params: deploymentParams, body },
       responses: answer,
     }),
@@ -97,12 +97,11 @@ usageRoutes.openapi(
     method: "get",
     path: "/deployments/{deployment_id}/usage",
     tags: ["Deployment logs"],
-    summary:
-      "List what a deployment's code used of the network and of the store, by day, the newest first",
+    summary: "List the network and store usage of a deployment's code by day, newest first",
     request: { params: deploymentParams, query: usageQuery },
     responses: {
       200: {
-        description: "The days on which it used something",
+        description: "The days with any usage",
         content: { "application/json": { schema: usageSchema } },
       },
     },
@@ -116,7 +115,7 @@ usageRoutes.openapi(
   },
 );
 
-/** What names the log of a deployment, as long as anything is left of it. It throws a 404 when nothing is. */
+/** Returns the scope of a deployment's log until the deployment is purged. Throws a 404 when there is none. */
 async function requireLog(c: AppContext, deploymentId: string): Promise<Scope> {
   const scope = { workspaceId: c.var.scope.workspaceId, deploymentId };
   if (await hasDeployment(c.env.DB, scope)) return scope;

@@ -10,16 +10,16 @@ const MAX_QUERY_CHARS = 1000;
 const DEFAULT_DAYS = 31;
 const MAX_DAYS = 100;
 
-/** The digits of a line's time in microseconds: ids sort as the lines do. */
+/** Digits of a log id, which is the line's time in microseconds. Ids sort in the order of the lines. */
 export const LOG_ID_DIGITS = 16;
 
-/** What is null counts as missing. */
+/** Fields that are null count as missing. */
 export const logQuerySchema = z
   .strictObject({
     order: z
       .enum(["asc", "desc"])
       .nullish()
-      .describe("By time; the newest lines first unless it says otherwise"),
+      .describe("The order by time; the newest lines come first by default"),
     limit: z
       .int()
       .min(1)
@@ -32,15 +32,15 @@ export const logQuerySchema = z
       .regex(new RegExp(`^\\d{${LOG_ID_DIGITS}}$`), "Input should be the next_offset of a page")
       .nullish()
       .describe("The next_offset of the page before"),
-    level: z.enum(LOG_LINE_LEVELS).nullish().describe("The mildest level of the lines"),
-    kind: z.enum(LOG_KINDS).nullish().describe("Only lines of this kind, of those that are here"),
+    level: z.enum(LOG_LINE_LEVELS).nullish().describe("The lowest level of the lines"),
+    kind: z.enum(LOG_KINDS).nullish().describe("Only lines of this kind, among those of the path"),
     query: z
       .string()
       .max(MAX_QUERY_CHARS)
       .nullish()
-      .describe("A text in the message; the case of ASCII letters does not matter"),
-    start_time: timeValue().nullish().describe("The first time"),
-    end_time: timeValue().nullish().describe("The time before which lines are listed"),
+      .describe("A text that the message contains; the case of ASCII letters does not matter"),
+    start_time: timeValue().nullish().describe("The earliest time of the lines, inclusive"),
+    end_time: timeValue().nullish().describe("The latest time of the lines, exclusive"),
   })
   .openapi("LogQuery");
 
@@ -83,10 +83,10 @@ export const usageSchema = z
         bytes_sent: z.int(),
         bytes_received: z.int(),
         storage_operations: z.int().describe("Operations on the store, and reads of checkpoints"),
-        storage_rows: z.int().describe("What the platform looked at for them"),
-        storage_bytes: z.int().describe("What it read and wrote for them"),
+        storage_rows: z.int().describe("Rows that the platform looked at for them"),
+        storage_bytes: z.int().describe("Bytes that the platform read and wrote for them"),
       }),
     ),
-    offset: z.int().describe("Of the next page"),
+    offset: z.int().describe("The offset of the next page"),
   })
   .openapi("DeploymentUsage");

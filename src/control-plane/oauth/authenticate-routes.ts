@@ -21,13 +21,13 @@ authenticateRoutes.openapi(
     method: "post",
     path: "/auth/authenticate",
     tags,
-    summary: "A token of a user, or where to send the user to get one",
+    summary: "Get a token of a user, or the URL to which to send the user to get one",
     request: {
       body: { required: true, content: { "application/json": { schema: authenticateSchema } } },
     },
     responses: {
       200: {
-        description: "The token; or the URL, and the id to wait for",
+        description: "The token, or the URL and the id to wait for",
         content: { "application/json": { schema: authenticatedSchema } },
       },
     },
@@ -50,7 +50,7 @@ authenticateRoutes.openapi(
     request: { params: waitParams, query: waitQuery },
     responses: {
       200: {
-        description: "How it ended, or that it has not yet",
+        description: "The result, or that the attempt has not ended yet",
         content: { "application/json": { schema: waitSchema } },
       },
     },

@@ -13,10 +13,10 @@ import { type UsableToken, usableToken } from "./refresh-token.ts";
 import { coversScopes } from "./scopes.ts";
 import { scopesOf, startAttempt } from "./start-attempt.ts";
 
-/** A token that is handed out is good for at least this long, where its provider allows it. */
+/** Minimum remaining lifetime of a token that is handed out, if the provider allows it. */
 const MARGIN_MS = 60_000;
 
-/** A stored token that does, or else an attempt to get one from the user. */
+/** Returns a stored token that is usable, or else starts an attempt to get one from the user. */
 export async function authenticate(
   deps: WorkspaceDeps,
   owner: TokenOwner,
@@ -55,8 +55,9 @@ export async function authenticate(
 }
 
 /**
- * The token that `token_id` names, else the best one: an agent's own before those that it was connected to, and
- * these before those of every agent, and those with the scopes first. 404 when `token_id` is none that the agent may use.
+ * Returns the token with the id `token_id`, else the best one: the agent's own tokens come before connected ones,
+ * those before tokens of every agent, and tokens with the scopes come first. Throws a 404 when the agent may not
+ * use `token_id`.
  */
 async function findToken(
   db: D1Database,
@@ -78,7 +79,7 @@ async function findToken(
   return candidates.find((token) => covers(token, provider, body)) ?? candidates[0];
 }
 
-/** Those of the user's tokens that the agent was connected to. */
+/** Returns the user's tokens to which the agent was connected. */
 async function connectedTokens(
   db: D1Database,
   owner: TokenOwner,
@@ -100,13 +101,13 @@ async function stillUsable(
   if (usable.status === "unavailable") {
     throw new ApiError("unavailable", `The token cannot be refreshed now: ${usable.reason}`);
   }
-  // The provider may have taken a scope away.
+  // The provider may have removed a scope during the refresh.
   return usable.status === "usable" && !covers(usable.row, provider, body) ? null : usable;
 }
 
 /**
- * A new token takes the place of the one that did not do. Not of one that other agents use, too: what
- * one agent asks for is not for all. A token beside it comes of `force_new` without `token_id`.
+ * Whether a new token replaces the one that was not usable. A token that other agents use, too, is not replaced,
+ * because one agent's request must not change it for all. `force_new` without `token_id` adds a token.
  */
 function isReplaced(stored: OAuthTokenRow | undefined, body: AuthenticateBody): boolean {
   if (stored === undefined || stored.agent_id !== (body.agent_id ?? null)) return false;

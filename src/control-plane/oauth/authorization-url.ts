@@ -1,6 +1,6 @@
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
 
-/** Parameters that a request for authorization sets itself; a provider's own URL has none of them. */
+/** Parameters that each authorization request sets. A provider's own URL must not contain them. */
 export const AUTHORIZATION_PARAMETERS: readonly string[] = [
   "response_type",
   "client_id",
@@ -13,7 +13,7 @@ export const AUTHORIZATION_PARAMETERS: readonly string[] = [
   "resource",
 ];
 
-/** Where the user's browser goes to give consent. */
+/** Returns the URL of the page on which the user gives consent. */
 export function authorizationUrl(
   provider: {
     auth_url: string;
@@ -25,11 +25,11 @@ export function authorizationUrl(
     state: string;
     redirectUri: string;
     scopes: readonly string[];
-    /** The challenge of method S256; null means without PKCE. */
+    /** The challenge of method S256; null without PKCE. */
     codeChallenge: string | null;
   },
 ): string {
-  // What it has in its query, such as `access_type=offline`, stays.
+  // The URL keeps its own query, such as `access_type=offline`.
   const url = new URL(provider.auth_url);
   const { searchParams } = url;
   searchParams.set("response_type", "code");
@@ -37,7 +37,7 @@ export function authorizationUrl(
   searchParams.set("redirect_uri", request.redirectUri);
   searchParams.set("state", request.state);
   if (request.scopes.length > 0) {
-    // Slack's `scope` is that of a bot; what is done in a user's name has a parameter of its own.
+    // Slack's `scope` is for bots; scopes of actions in a user's name have a parameter of their own.
     const isSlack = provider.provider_type === "slack";
     searchParams.set(isSlack ? "user_scope" : "scope", request.scopes.join(isSlack ? "," : " "));
   }

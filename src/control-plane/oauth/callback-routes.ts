@@ -9,10 +9,10 @@ import { DONE_PAGE_HEADERS, donePage } from "./done-page.ts";
 import { finishAttempt, type AttemptOutcome } from "./finish-attempt.ts";
 import { providerIdString } from "./schemas.ts";
 
-/** What a user's browser asks for, which has no key. */
+/** Routes for a user's browser, which has no key. */
 export const callbackRoutes = createRouter();
 
-/** The same with a key, for a page that passes on what it was called with. */
+/** The same callback for clients with a key: pages that forward the parameters they were called with. */
 export const finalizeRoutes = createRouter();
 
 const DONE_PATH = "/v2/auth/done";
@@ -21,7 +21,7 @@ const tags = ["Auth service"];
 const text = z.string().max(16_384);
 const params = z.object({ provider_id: providerIdString });
 
-/** What providers send more than this is each something else. */
+/** Unknown parameters are ignored, because providers add different ones. */
 const answerQuery = z.strictObject({
   code: text.optional(),
   state: text.optional(),
@@ -29,7 +29,10 @@ const answerQuery = z.strictObject({
   error_description: text.optional(),
 });
 
-/** A HEAD is answered by the route of GET; whoever only looks at a link is not to use its state up. */
+/**
+ * GET routes also answer HEAD, but a client that only checks a link must not use up its state. HEAD is therefore
+ * refused.
+ */
 for (const [path, allow] of [
   ["/auth/callback/:provider_id", "GET, POST"],
   ["/auth/setup/:provider_id", "GET"],
@@ -46,14 +49,15 @@ callbackRoutes.openapi(
     method: "get",
     path: "/auth/callback/{provider_id}",
     tags,
-    summary: "Where an OAuth provider sends the user back to; needs no key, but the state",
+    summary:
+      "The page to which an OAuth provider sends the user back; needs the state instead of a key",
     security: [],
     request: {
       params,
       query: answerQuery,
     },
     responses: {
-      302: { description: "To the page that shows how it ended: with a token, or not" },
+      302: { description: "A redirect to the page that shows whether a token was stored" },
     },
   }),
   async (c) => {
@@ -70,7 +74,8 @@ callbackRoutes.openapi(
     method: "get",
     path: "/auth/setup/{provider_id}",
     tags,
-    summary: "Where GitHub sends the user who has installed an app; needs no key, but the state",
+    summary:
+      "The page to which GitHub sends a user who has installed an app; needs the state instead of a key",
     security: [],
     request: {
       params,
@@ -80,7 +85,7 @@ callbackRoutes.openapi(
       }),
     },
     responses: {
-      302: { description: "To the page that shows how it ended" },
+      302: { description: "A redirect to the page that shows the result" },
     },
   }),
   async (c) => {
@@ -90,7 +95,7 @@ callbackRoutes.openapi(
       ...query
     } = c.req.valid("query");
     const of = providerOf(c.req.valid("param"));
-    // Whoever only changed what is installed has begun no attempt.
+    // A user who only changed an installation has started no attempt.
     if (action !== undefined && !query.state && !query.error) {
       return redirectToEnd(c, { ...of, authId: null, failure: setupFailure(action) });
     }
@@ -105,7 +110,7 @@ callbackRoutes.openapi(
     method: "get",
     path: "/auth/done",
     tags,
-    summary: "A page that tells the user how connecting a service ended; needs no key",
+    summary: "The page that shows the user the result of connecting a service; needs no key",
     security: [],
     request: {
       query: z.strictObject({
@@ -130,7 +135,7 @@ finalizeRoutes.openapi(
     method: "post",
     path: "/auth/callback/{provider_id}",
     tags,
-    summary: "Exchange a code that a page of yours was called with",
+    summary: "Exchange the code that a page of your own was called with",
     request: {
       params,
       body: {
@@ -176,13 +181,13 @@ finalizeRoutes.openapi(
   },
 );
 
-/** A browser has no key: the attempt that it is about tells the workspace. */
+/** Admits the workspace of the attempt, because a browser has no key. */
 async function admitAttempt(c: AppContext, authId: string | undefined): Promise<void> {
   const attempt = authId ? await selectOAuthAttempt(c.env.DB, authId) : undefined;
   if (attempt !== undefined) await admitWorkspace(c, attempt.workspace_id);
 }
 
-/** One who may not install an app asks somebody who may. */
+/** Returns the failure of a user who may not install the app and has requested an owner's approval. */
 function setupFailure(action: string): AttemptOutcome["failure"] {
   if (action !== "request") return null;
   return { error: "access_denied", description: "An owner has to approve the installation first" };

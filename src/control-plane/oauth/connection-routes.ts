@@ -11,7 +11,7 @@ import { oauthDepsOf, tokenOwner } from "./deps.ts";
 import { plainString } from "./schemas.ts";
 import { scopesOf } from "./start-attempt.ts";
 
-/** Which of the calling user's tokens an agent takes. */
+/** Routes for the calling user's tokens that each agent uses. */
 export const connectionRoutes = createRouter();
 
 const tags = ["Agent connections"];
@@ -63,7 +63,7 @@ connectionRoutes.openapi(
     method: "post",
     path: "/auth/agents/{agent_id}/connections",
     tags,
-    summary: "Let an agent take a token of the user",
+    summary: "Let an agent use a token of the user",
     request: {
       params: agentParams,
       body: {
@@ -97,7 +97,7 @@ connectionRoutes.openapi(
     method: "delete",
     path: "/auth/agents/{agent_id}/connections/{connection_id}",
     tags,
-    summary: "Remove a connection; the token stays",
+    summary: "Remove a connection; the token is kept",
     request: { params: agentParams.extend({ connection_id: uuidParam() }) },
     responses: { 204: { description: "It is removed" } },
   }),

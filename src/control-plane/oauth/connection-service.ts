@@ -10,10 +10,12 @@ import { ApiError } from "../../lib/api-error.ts";
 import type { OAuthDeps } from "./deps.ts";
 import { requireToken } from "./remove-token.ts";
 
-/** They are listed at once, and looked through when an agent asks for a token. */
+/**
+ * Maximum connections of a user and an agent. They are listed at once, and searched when an agent needs a token.
+ */
 const MAX_CONNECTIONS = 100;
 
-/** Lets an agent take one of the owner's tokens. Asked for twice, it is the same connection. */
+/** Connects an agent to one of the owner's tokens. A repeated request returns the same connection. */
 export async function connectAgent(
   deps: OAuthDeps,
   owner: TokenOwner,
@@ -42,7 +44,7 @@ export async function connectAgent(
   );
 }
 
-/** The token stays. Throws a 404 when the owner has no such connection of the agent. */
+/** Removes a connection; its token is kept. Throws a 404 when the owner has no such connection of the agent. */
 export async function disconnectAgent(
   { db }: OAuthDeps,
   owner: TokenOwner,

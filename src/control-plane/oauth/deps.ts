@@ -4,25 +4,25 @@ import type { AppContext } from "../../http/app-types.ts";
 import { invalidField } from "../../lib/api-error.ts";
 import { plainString } from "./schemas.ts";
 
-/** What OAuth needs of the platform. */
+/** The platform's services that OAuth depends on. */
 export type OAuthDeps = {
   db: D1Database;
   settings: Pick<Settings, "encryptionKeys" | "privateEndpoints" | "logLevel">;
 };
 
-/** What it needs for a request of a workspace. */
+/** The dependencies for a request of a workspace. */
 export type WorkspaceDeps = OAuthDeps & {
   workspaceId: string;
-  /** This platform, as the user's browser reaches it. */
+  /** The platform's origin, as the user's browser reaches it. */
   origin: string;
   /**
-   * Work that goes on when its client goes away: a code, and often a refresh token, works once, and what
-   * it brought would be lost.
+   * Lets work continue when its client disconnects. A code, and often a refresh token, works only once, so
+   * otherwise the token it was exchanged for would be lost.
    */
   keepGoing: <T>(work: Promise<T>) => Promise<T>;
 };
 
-/** A request without a key is of no workspace. */
+/** Returns the dependencies for a request without a key, which belongs to no workspace. */
 export function oauthDepsOf(c: AppContext): OAuthDeps {
   return { db: c.env.DB, settings: c.var.settings };
 }
@@ -41,21 +41,24 @@ export function keepGoing<T>(c: AppContext, work: Promise<T>): Promise<T> {
   return work;
 }
 
-/** The failure of the work is for the request, which awaits the work itself. */
+/** The request reports a failure of the work, because it awaits the work itself. */
 function ignore(): void {}
 
-/** The owner of tokens where a request names no user: they belong to whoever has a key of the workspace. */
+/** The owner of tokens when a request names no user. They belong to everybody who has a key of the workspace. */
 const WORKSPACE_USER = "default";
 
 const USER_HEADER = "x-user-id";
 
-/** Whose tokens a request is about. A key stands for its workspace, so it may name any user of it. */
+/**
+ * Returns the owner of the tokens that a request is about. A key stands for its workspace, so it may name any
+ * user.
+ */
 export function tokenOwner(c: AppContext, named?: string | null): TokenOwner {
   const userId = named ?? callingUser(c) ?? WORKSPACE_USER;
   return { workspaceId: c.var.scope.workspaceId, userId };
 }
 
-/** The user that the header names, if any. */
+/** Returns the user that the header names, if any. */
 export function callingUser(c: AppContext): string | undefined {
   const header = c.req.header(USER_HEADER);
   if (header === undefined || plainString().safeParse(header).success) return header;

@@ -1,4 +1,4 @@
-/** Nothing of the page is anybody else's, and it does nothing. */
+/** The page's headers. It loads nothing from elsewhere, and has no scripts. */
 export const DONE_PAGE_HEADERS: Record<string, string> = {
   "cache-control": "no-store",
   "content-security-policy":
@@ -22,7 +22,7 @@ const FAILED = {
   text: "The service could not be connected. You can close this page, and try again where you came from.",
 };
 
-/** What is said of errors that users can do something about. */
+/** The texts for errors that users can do something about. */
 const FAILURE_TEXT: Readonly<Record<string, string>> = {
   access_denied: "Access was not granted. You can close this page.",
   invalid_state:
@@ -32,8 +32,8 @@ const FAILURE_TEXT: Readonly<Record<string, string>> = {
 };
 
 /**
- * Texts of its own only: whoever makes a link to the page chooses its query, and is not to choose what
- * it says.
+ * Renders the page with fixed texts only: anyone can make a link to the page and choose its query, which must not
+ * determine what the page says.
  */
 export function donePage(query: {
   status?: string | undefined;

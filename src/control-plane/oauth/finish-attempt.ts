@@ -14,15 +14,15 @@ import { openOAuth, sealTokens } from "./sealed-secrets.ts";
 import { ATTEMPT_TTL_MS } from "./start-attempt.ts";
 import { exchangeCode, type TokenGrant } from "./token-endpoint.ts";
 
-/** What a provider sends the user's browser back with. */
+/** The parameters with which a provider sends the user's browser back. */
 export type ProviderAnswer = {
-  /** The name of the provider that the URL has. */
+  /** The provider's name from the URL. */
   providerId: string;
   state?: string | undefined;
   code?: string | undefined;
   error?: string | undefined;
   errorDescription?: string | undefined;
-  /** The workspace of the request's key, where it has one. */
+  /** The workspace of the request's key, if there is one. */
   workspaceId?: string | undefined;
 };
 
@@ -33,7 +33,7 @@ export type AttemptOutcome = {
   failure: OAuthFailure | null;
 };
 
-/** Ends the attempt that `state` names, once: with a token, or with the reason why there is none. */
+/** Ends the attempt named by `state`, which can be done once: with a token, or with a failure. */
 export async function finishAttempt(
   deps: OAuthDeps,
   answer: ProviderAnswer,
@@ -46,11 +46,11 @@ export async function finishAttempt(
   const isForeign =
     answer.workspaceId !== undefined && attempt?.workspace_id !== answer.workspaceId;
   if (attempt === undefined || isForeign) {
-    return refused(providerId, null, "The attempt is not known, or was too long ago");
+    return refused(providerId, null, "The attempt is unknown, or has expired");
   }
   const { auth_id: authId } = attempt;
   if (!(await claimOAuthAttempt(deps.db, authId, Date.now()))) {
-    return refused(providerId, authId, "The attempt has ended already, or was too long ago");
+    return refused(providerId, authId, "The attempt has already ended, or has expired");
   }
   const failure = await bringToken(deps, attempt, answer);
   if (failure !== null) {
@@ -63,7 +63,9 @@ export async function finishAttempt(
   return { providerId, authId, failure };
 }
 
-/** Null when the token is stored. An attempt that was begun is ended, so nothing may be thrown. */
+/**
+ * Obtains and stores the token. Returns null on success. Never throws, because a claimed attempt must be ended.
+ */
 async function bringToken(
   deps: OAuthDeps,
   attempt: OAuthAttemptRow,
@@ -89,7 +91,7 @@ async function exchange(
 ): Promise<OAuthFailure | null> {
   const { workspace_id: workspaceId, auth_id: id } = attempt;
   const provider = await selectOAuthProviderById(deps.db, workspaceId, attempt.provider);
-  // A provider that answers in the place of another may be after the other's code.
+  // A provider that answers for another one may want to steal the other's code.
   if (provider?.provider_id !== answer.providerId) {
     return invalidState("The attempt was made with another provider");
   }

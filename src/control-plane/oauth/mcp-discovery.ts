@@ -5,12 +5,12 @@ import { jsonOrUndefined, objectOrEmpty } from "../../lib/json.ts";
 import type { OAuthDeps } from "./deps.ts";
 import { readText } from "./provider-answers.ts";
 
-/** What an MCP server's authorization server says of itself, and the client that it has registered. */
+/** The metadata of an MCP server's authorization server, and the client that was registered with it. */
 export type McpClient = {
   authUrl: string;
   tokenUrl: string;
   revocationUrl: string | null;
-  /** What tokens are to be for, by RFC 8707; null for a server that does not say. */
+  /** The resource for which tokens are requested (RFC 8707); null when the server names none. */
   resource: string | null;
   clientId: string;
   clientSecret: string | null;
@@ -19,7 +19,7 @@ export type McpClient = {
 
 type ClientAuthMethod = (typeof AUTH_METHODS)[number];
 
-/** Why a server cannot be connected, as a sentence about it for whoever gave its URL. */
+/** Why a server cannot be connected, as a sentence for the person who gave its URL. */
 export class McpDiscoveryError extends Error {
   override readonly name = "McpDiscoveryError";
 }
@@ -33,7 +33,7 @@ const serverSchema = z.object({
   registration_endpoint: z.string().optional(),
   revocation_endpoint: z.string().optional(),
   code_challenge_methods_supported: z.array(z.string()).default([]),
-  // What RFC 8414 says of a server that lists none.
+  // RFC 8414's default for a server that lists none.
   token_endpoint_auth_methods_supported: z.array(z.string()).default(["client_secret_basic"]),
 });
 
@@ -45,14 +45,14 @@ const MAX_DOCUMENT_BYTES = 256 * 1024;
 const RESOURCE_METADATA = /resource_metadata="([^"]+)"/i;
 const WELL_KNOWN_RESOURCE = "/.well-known/oauth-protected-resource";
 
-/** The part of a request that is used here. */
+/** The parts of a request that are used here. */
 type Init = { method?: string; headers?: Record<string, string>; body?: string | undefined };
 
 type Fetch = (url: string, init?: Init) => Promise<Response>;
 
 /**
- * Finds the authorization server of an MCP server (RFC 9728, RFC 8414) and registers a client with it
- * (RFC 7591), as the MCP specification has it. Throws an `McpDiscoveryError`.
+ * Finds the authorization server of an MCP server (RFC 9728, RFC 8414) and registers a client with it (RFC 7591),
+ * as the MCP specification requires. Throws an `McpDiscoveryError`.
  */
 export async function discoverMcpClient(
   deps: OAuthDeps,
@@ -77,12 +77,12 @@ export async function discoverMcpClient(
     resource: found.resource,
     clientId: registered.client_id,
     clientSecret: typeof secret === "string" ? secret : null,
-    // It may have chosen another way than it was asked for.
+    // The server may have chosen another method than requested.
     method: AUTH_METHODS.find((each) => each === registered.token_endpoint_auth_method) ?? method,
   };
 }
 
-/** Each URL is checked, as each comes from somebody else's document; answers are read with a limit. */
+/** Checks each URL, because it comes from another party's document, and limits the size of responses. */
 function guardedFetch(deps: OAuthDeps): Fetch {
   const policy = { allowPrivate: deps.settings.privateEndpoints, allowQuery: true };
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -94,7 +94,7 @@ function guardedFetch(deps: OAuthDeps): Fetch {
     try {
       const sent = { method, headers, ...(body === undefined ? {} : { body }) };
       response = await fetch(url, { ...sent, redirect: "manual", signal });
-      // What comes without a request for authorization may be a stream of events, without end.
+      // A server that requires no authorization may answer with an endless stream of events.
       const isRead = response.headers.get("content-type")?.includes("json") === true;
       text = isRead ? await readText(response, MAX_DOCUMENT_BYTES) : null;
       if (!isRead) await response.body?.cancel();
@@ -107,7 +107,10 @@ function guardedFetch(deps: OAuthDeps): Fetch {
   };
 }
 
-/** Which authorization server a server names; else, as in older versions, its own origin. */
+/**
+ * Returns the authorization server that an MCP server names, or its own origin, as in older versions of the
+ * specification.
+ */
 async function findResource(
   ask: Fetch,
   serverUrl: URL,
@@ -131,7 +134,10 @@ async function findResource(
   return { issuer: serverUrl.origin, resource: null };
 }
 
-/** One server's tokens are not for another: the metadata has to be about this one. */
+/**
+ * Returns the metadata's resource. It must contain this server, because tokens for one server must not be sent to
+ * another.
+ */
 function resourceIn(metadata: Record<string, unknown>, serverUrl: URL): string {
   const { resource } = metadata;
   const url = typeof resource === "string" ? URL.parse(resource) : null;
@@ -152,7 +158,7 @@ async function findServer(deps: OAuthDeps, ask: Fetch, issuer: URL): Promise<Ser
     const described = await conforming(oauth.processDiscoveryResponse(issuer, response));
     const server = serverSchema.safeParse(described).data;
     if (server === undefined) throw notAsStandard();
-    // The specification wants it listed, as there is no other way to know.
+    // The MCP specification requires S256 to be listed, because clients cannot learn it otherwise.
     if (server.code_challenge_methods_supported.includes("S256")) return server;
     throw new McpDiscoveryError(`${issuer.origin} does not support PKCE with S256`);
   }
@@ -178,7 +184,7 @@ async function register(
       optionsOf(deps, ask),
     ),
   );
-  // Some answer 200 for 201.
+  // Some servers answer 200 instead of 201.
   const { status, headers, body } = response;
   const answer = status === 200 ? new Response(body, { status: 201, headers }) : response;
   return conforming(oauth.processDynamicClientRegistrationResponse(answer));
@@ -212,7 +218,9 @@ async function conforming<T>(processed: Promise<T>): Promise<T> {
 }
 
 function notAsStandard(): McpDiscoveryError {
-  return new McpDiscoveryError("The authorization server's answer is not as the standard has it");
+  return new McpDiscoveryError(
+    "The authorization server's answer does not conform to the standard",
+  );
 }
 
 async function jsonOf(response: Response): Promise<Record<string, unknown>> {

@@ -13,7 +13,7 @@ const CLIENT_NAME = "Threadworks";
 
 const LOC = ["body", "mcp_server_url"];
 
-/** Stores the provider of an MCP server, with a client of the workspace's own. */
+/** Stores the provider of an MCP server, with a client that is registered for the workspace. */
 export async function createMcpProvider(
   deps: WorkspaceDeps,
   body: McpProviderCreate,
@@ -22,7 +22,7 @@ export async function createMcpProvider(
   const { provider_id: providerId, mcp_server_url: serverUrl } = body;
   const refusal = endpointRefusal(serverUrl, { allowPrivate: settings.privateEndpoints });
   if (refusal !== null) throw invalidField(LOC, `Input ${refusal}`, "value_error");
-  // Before a client is registered that could not be kept.
+  // This is checked first, so that no client is registered whose secret cannot be stored.
   await withSecrets(() => keyVersions(settings.encryptionKeys));
   const taken = await selectOAuthProvider(db, workspaceId, providerId);
   if (taken !== undefined) throw nameTaken(providerId);

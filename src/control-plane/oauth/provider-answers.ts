@@ -2,12 +2,12 @@ import { isObject, memberOf } from "../../lib/json.ts";
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
 import { readLimited } from "../../lib/bytes.ts";
 
-/** An answer of a token endpoint: the status, and the JSON of its body, or that it has none. */
+/** The answer of a token endpoint: its status, and the JSON of its body, or undefined when it is not JSON. */
 export type TokenAnswer = { status: number; body: unknown };
 
 type Members = Record<string, unknown>;
 
-/** What Slack says with status 200 when it is Slack's own fault, or comes too often. */
+/** Errors that Slack reports with status 200, but that are its own fault or due to too many requests. */
 const SLACK_PASSING_ERRORS: ReadonlySet<unknown> = new Set([
   "fatal_error",
   "internal_error",
@@ -17,10 +17,10 @@ const SLACK_PASSING_ERRORS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The answer as RFC 6749 would have it, whatever this provider's own form is.
+ * Converts a provider's answer to the form of RFC 6749.
  *
- * The ID token of OpenID Connect is left out: who is to have issued it is not known of a provider that
- * is described by its endpoints alone, so it could not be checked, and nothing here needs it.
+ * The ID token of OpenID Connect is removed: the issuer of a provider that is described by its endpoints alone is
+ * unknown, so the ID token could not be verified, and nothing here needs it.
  */
 export function standardAnswer(
   { status, body }: TokenAnswer,
@@ -29,7 +29,7 @@ export function standardAnswer(
   if (!isObject(body)) return { status, body };
   const members = told(type === "slack" ? fromSlack(body) : body);
   delete members["id_token"];
-  // Some say "error" with status 200.
+  // Some providers report errors with status 200.
   const isError = status === 200 && members["error"] !== undefined && !("access_token" in members);
   if (isError) return { status: statusOfError(members["error"], type), body: members };
   if ("access_token" in members) members["token_type"] ??= "bearer";
@@ -37,12 +37,12 @@ export function standardAnswer(
   return { status, body: members };
 }
 
-/** Who the account belongs to, in words for people; null when the answer does not tell. */
+/** Returns a readable name of the account; null when the answer has none. */
 export function accountLabel(body: unknown, type: OAuthProviderType | null): string | null {
   return type === "slack" ? text(memberOf(memberOf(body, "team"), "name")) : null;
 }
 
-/** What a client needs beside the token, such as the address of the user's own server. */
+/** Returns what a client needs besides the token, such as the URL of the user's own server. */
 export function tokenMetadata(
   body: unknown,
   type: OAuthProviderType | null,
@@ -61,11 +61,13 @@ export function tokenMetadata(
   return given.length === 0 ? null : Object.fromEntries(given);
 }
 
-/** The user's token, not the bot's. It is a member of its own, but in the answer to a refresh. */
+/**
+ * Selects the user's token instead of the bot's. It is in a member of its own, except in the answer to a refresh.
+ */
 function fromSlack(body: Members): Members {
   const user = memberOf(body, "authed_user");
   const own = isObject(user) && "access_token" in user ? { ...body, ...user } : body;
-  // Slack says whose token it is: "user".
+  // Slack uses `token_type` for the token's kind of owner: "user".
   return body["ok"] === false ? { error: body["error"] } : { ...own, token_type: "bearer" };
 }
 
@@ -73,7 +75,7 @@ function statusOfError(error: unknown, type: OAuthProviderType | null): number {
   return type === "slack" && SLACK_PASSING_ERRORS.has(error) ? 503 : 400;
 }
 
-/** Leaves out the members that say nothing: GitHub's apps have an empty `scope`, others null. */
+/** Removes members without content: the `scope` of GitHub's apps is empty, others have null. */
 function told(body: Members): Members {
   const entries = Object.entries(body).filter(([, value]) => value !== null && value !== "");
   return Object.fromEntries(entries);
@@ -83,15 +85,15 @@ function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 
-/** Why connecting a service failed: a code of OAuth, or one of ours, and a text for people. */
+/** Why connecting a service failed: a code of OAuth or of this software, and a readable text. */
 export type OAuthFailure = { error: string; description: string };
 
 const MAX_DESCRIPTION_CHARS = 300;
 
-/** The characters that RFC 6749 allows. */
+/** The characters that RFC 6749 allows in an error code. */
 const ERROR_CODE = /^[\u0020-\u0021\u0023-\u005b\u005d-\u007e]{1,100}$/;
 
-/** What a provider has said, made fit to be stored and shown: it may say anything. */
+/** Converts a provider's error, which may contain anything, to a form that is safe to store and show. */
 export function failureOf(error: unknown, description: unknown, fallback: string): OAuthFailure {
   return {
     error: typeof error === "string" && ERROR_CODE.test(error) ? error : "provider_error",
@@ -104,7 +106,7 @@ function plainText(text: string): string {
   return clean.trim().slice(0, MAX_DESCRIPTION_CHARS).toWellFormed();
 }
 
-/** A body as text; null when it is longer than `maxBytes`. */
+/** Reads a body as text; returns null when it is longer than `maxBytes`. */
 export async function readText(response: Response, maxBytes: number): Promise<string | null> {
   const bytes = await readLimited(response.body, maxBytes);
   return bytes === null ? null : new TextDecoder().decode(bytes);

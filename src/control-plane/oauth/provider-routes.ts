@@ -19,7 +19,7 @@ import {
   requireProvider,
 } from "./provider-service.ts";
 
-/** Services that users may connect. */
+/** Routes for the services that users may connect. */
 export const providerRoutes = createRouter();
 
 const tags = ["Auth service"];
@@ -71,7 +71,7 @@ providerRoutes.openapi(
     method: "post",
     path: "/auth/providers/mcp-discover",
     tags,
-    summary: "Create the OAuth provider of an MCP server, with a client that is registered now",
+    summary: "Create the OAuth provider of an MCP server, and register a client for it",
     request: {
       body: { required: true, content: { "application/json": { schema: mcpProviderSchema } } },
     },
@@ -104,7 +104,7 @@ providerRoutes.openapi(
     method: "patch",
     path: "/auth/providers/{provider_id}",
     tags,
-    summary: "Change an OAuth provider; what is null or missing stays",
+    summary: "Change an OAuth provider; fields that are null or missing keep their values",
     request: {
       params: providerParams,
       body: {

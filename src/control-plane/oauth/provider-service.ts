@@ -16,7 +16,7 @@ import { sealOAuth, withSecrets } from "./sealed-secrets.ts";
 
 type Providing = Pick<WorkspaceDeps, "db" | "settings" | "workspaceId">;
 
-/** What is known of a provider that was found by an MCP server's URL. */
+/** The columns of a provider that was discovered from an MCP server's URL. */
 type McpColumns = Pick<OAuthProviderRow, "mcp_server_url" | "resource" | "revocation_url">;
 
 const NO_MCP: McpColumns = { mcp_server_url: null, resource: null, revocation_url: null };
@@ -84,7 +84,7 @@ export async function removeProvider(deps: Providing, providerId: string): Promi
   await deleteOAuthProvider(deps.db, await requireProvider(deps, providerId));
 }
 
-/** It throws a 404 when the workspace has none of that name. */
+/** Throws a 404 when the workspace has no provider with this name. */
 export async function requireProvider(
   deps: Providing,
   providerId: string,
@@ -108,7 +108,7 @@ function checkUrls(deps: Providing, body: Pick<ProviderUpdate, "auth_url" | "tok
   throw invalidField(["body", "auth_url"], message, "value_error");
 }
 
-/** Nothing is kept that would not be used, and no client is without any proof of itself. */
+/** Throws a 422 when a secret is given but not used, or when a client would have neither a secret nor PKCE. */
 function checkClient(client: {
   hasSecret: boolean;
   method: ProviderCreate["token_endpoint_auth_method"];
@@ -116,11 +116,11 @@ function checkClient(client: {
 }): void {
   const { hasSecret, method, usesPkce } = client;
   if (method === "none" && hasSecret) {
-    const message = "With token_endpoint_auth_method 'none' there is no secret";
+    const message = "With token_endpoint_auth_method 'none' a client has no secret: leave it out";
     throw invalidField(["body", "client_secret"], message, "value_error");
   }
   if (method !== "none" && !hasSecret) {
-    const message = `Field required with token_endpoint_auth_method '${method}'; a client without a secret has 'none'`;
+    const message = `Field required with token_endpoint_auth_method '${method}': use 'none' for a client without a secret`;
     throw invalidField(["body", "client_secret"], message, "missing");
   }
   if (method === "none" && !usesPkce) {

@@ -12,21 +12,21 @@ import { refreshGrant, type TokenGrant } from "./token-endpoint.ts";
 
 export type UsableToken =
   | { status: "usable"; accessToken: string; row: OAuthTokenRow }
-  /** Only the user can bring a new one. */
+  /** Only the user can provide a new token. */
   | { status: "expired" }
   | { status: "unavailable"; reason: string };
 
-/** Longer than a request to the provider may take. */
+/** Duration of a claim. It is longer than a request to the provider may take. */
 const LEASE_MS = 30_000;
 
-/** How long to wait for somebody else's refresh. */
+/** How long to wait for a refresh by another process. */
 const WAIT_MS = 15_000;
 const POLL_MS = 200;
 
 /**
- * The token, refreshed first when it is good for no more than `marginMs`. Of any number of callers one
- * asks the provider, and the others wait: many providers take a refresh token once. Throws a
- * `SecretBoxError` when it cannot be opened.
+ * Returns the token, refreshed first when it expires within `marginMs` milliseconds. Only one of several
+ * concurrent callers sends the refresh and the others wait, because many providers accept a refresh token only
+ * once. Throws a `SecretBoxError` when the token cannot be opened.
  */
 export async function usableToken(
   deps: OAuthDeps,
@@ -62,7 +62,7 @@ async function refresh(
   const result = await refreshGrant(deps, provider, old.refreshToken);
   if (result.ok) return store(deps, row, result.grant, old.refreshToken);
   const { reason, failure } = result;
-  // Other refusals may pass, such as that of a client whose secret has changed.
+  // Other refusals may pass, for example when the client's secret has changed.
   const forget = reason === "refused" && failure.error === "invalid_grant";
   await releaseOAuthRefresh(deps.db, row, { forget });
   if (reason === "refused") return { status: "expired" };
@@ -81,7 +81,7 @@ async function store(
   const { workspace_id: workspaceId, id } = row;
   const plain = {
     accessToken: grant.accessToken,
-    // Without a new one the old one stays good.
+    // Without a new refresh token, the old one stays valid.
     refreshToken: grant.refreshToken ?? refreshToken,
   };
   const change = {
@@ -94,7 +94,7 @@ async function store(
   if (await finishOAuthRefresh(deps.db, row, change)) {
     return { status: "usable", accessToken: grant.accessToken, row: { ...row, ...change } };
   }
-  // The user has connected the service anew, or disconnected it.
+  // Meanwhile the user has connected the service again, or disconnected it.
   const newer = await reread(deps, row);
   if (newer === undefined) return { status: "expired" };
   return {

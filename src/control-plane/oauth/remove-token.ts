@@ -19,23 +19,26 @@ import { readText } from "./provider-answers.ts";
 import { openTokens } from "./sealed-secrets.ts";
 import { clientAuthOf } from "./token-endpoint.ts";
 
-/** All requests of one revocation together may take this long: somebody waits for it, who does not need it. */
+/**
+ * Time-out of all requests of one revocation. It is short, because the caller waits although the revocation is
+ * optional.
+ */
 const TIMEOUT_MS = 5000;
 const MAX_METADATA_BYTES = 256 * 1024;
 
-/** Where servers describe themselves: by RFC 8414, and by OpenID Connect. */
+/** The paths of servers' metadata, by RFC 8414 and by OpenID Connect. */
 const METADATA_PATHS = [
   "/.well-known/oauth-authorization-server",
   "/.well-known/openid-configuration",
 ];
 
-/** Siblings of the token endpoint. */
+/** Revocation endpoints, relative to the token endpoint. */
 const SALESFORCE_REVOCATION = "revoke";
 const SLACK_REVOCATION = "auth.revoke";
 
 const REVOCATIONS_AT_A_TIME = 4;
 
-/** It throws a 404 when the user has none with this id. */
+/** Throws a 404 when the user has no token with this id. */
 export async function requireToken(
   { db }: OAuthDeps,
   owner: TokenOwner,
@@ -68,8 +71,8 @@ export async function removeTokens(
 }
 
 /**
- * Asks the provider to take a token back, where it is known how. It may fail: a token that is to be
- * deleted here is deleted in any case.
+ * Asks the provider to revoke a token, if it is known how. Failures are only logged, because the token is deleted
+ * here in any case.
  */
 async function revokeToken(
   deps: OAuthDeps,
@@ -102,7 +105,7 @@ async function revoke(
   const client = { client_id: provider.client_id };
   const auth = await clientAuthOf(deps, provider);
   const options = { signal, [oauth.allowInsecureRequests]: deps.settings.privateEndpoints };
-  // The refresh token first: it would bring new ones.
+  // The refresh token is revoked first, because it could be used to get new tokens.
   for (const each of [refreshToken, accessToken]) {
     if (each === null) continue;
     const response = await oauth.revocationRequest(server, client, auth, each, options);
@@ -110,7 +113,7 @@ async function revoke(
   }
 }
 
-/** Null where it is not known. */
+/** Returns null when the endpoint is unknown. */
 async function revocationEndpoint(
   deps: OAuthDeps,
   provider: OAuthProviderRow,
@@ -132,7 +135,10 @@ async function revocationEndpoint(
   return null;
 }
 
-/** Only of a server that names the token endpoint as its own: an origin may have several. */
+/**
+ * Returns the revocation endpoint of a server that lists this token endpoint, because an origin may have several
+ * servers.
+ */
 function endpointIn(metadata: unknown, tokenUrl: string): string | null {
   if (typeof metadata !== "object" || metadata === null) return null;
   const { token_endpoint: tokenEndpoint, revocation_endpoint: endpoint } = metadata as Record<

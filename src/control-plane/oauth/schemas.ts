@@ -3,7 +3,7 @@ import { OAUTH_CLIENT_AUTH, OAUTH_PROVIDER_TYPES } from "../../db/oauth-schema.t
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
 
-/** A name or an id that somebody else has chosen. */
+/** A name or an id that another party has chosen. */
 export function plainString(max = 255) {
   return z
     .string()
@@ -12,7 +12,7 @@ export function plainString(max = 255) {
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, "String should have no control characters");
 }
 
-/** A scope as RFC 6749 has it, but without the comma, which some servers separate scopes with. */
+/** A scope as in RFC 6749, but without commas, because some servers separate scopes by them. */
 const scopeString = z
   .string()
   .min(1)
@@ -25,7 +25,7 @@ const scopeString = z
 const MAX_URL_CHARS = 2048;
 const MAX_SECRET_CHARS = 4096;
 
-/** Part of a URL that is registered with the provider. */
+/** The provider's name, which is part of the callback URL that is registered with the provider. */
 export const providerIdString = z
   .string()
   .min(1)
@@ -69,7 +69,7 @@ export const mcpProviderSchema = z
 
 export type McpProviderCreate = z.infer<typeof mcpProviderSchema>;
 
-/** What is null or missing stays as it is. */
+/** Fields that are null or missing keep their values. */
 export const providerUpdateSchema = z
   .strictObject({
     name: fields.name.nullish(),
@@ -122,7 +122,7 @@ export const authenticateSchema = z
     force_new: z.boolean().default(false),
     token_id: uuidParam().nullish(),
     is_default: z.boolean().default(true),
-    /** There are no shared clients here: each workspace brings its own. */
+    /** There are no shared clients here: each workspace has its own. */
     use_agent_builder_public_oauth: z.literal(false).optional(),
   })
   .openapi("AuthAuthenticateRequest");
@@ -166,7 +166,7 @@ export const tokenListQuery = z.strictObject({ provider_id: z.string().optional(
 
 export const tokenProviderQuery = z.strictObject({ provider_id: z.string() });
 
-/** What is null or missing stays as it is; an empty label is none. */
+/** Fields that are null or missing keep their values. An empty label removes the label. */
 export const tokenUpdateSchema = z
   .strictObject({
     provider_account_label: z.union([z.literal(""), plainString()]).nullish(),
@@ -174,7 +174,7 @@ export const tokenUpdateSchema = z
   })
   .openapi("OAuthTokenUpdateRequest");
 
-/** A token as it is listed, without the token itself. */
+/** A listed token, without the token itself. */
 export const tokenSummarySchema = z
   .object({
     id: z.uuid(),

@@ -1,12 +1,12 @@
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
 
-/** Asks for a refresh token; nothing that a token allows, and many servers do not list it. */
+/** The scope that requests a refresh token. It grants no access, and many servers do not list it. */
 const OFFLINE_ACCESS = "offline_access";
 
-/** Microsoft never lists these as granted. */
+/** Scopes that Microsoft never lists as granted. */
 const MICROSOFT_UNLISTED: ReadonlySet<string> = new Set(["openid", "profile", "email"]);
 
-/** What servers list in the place of what was asked for. */
+/** Scopes that servers list under another name, mapped to the name by which they were requested. */
 const LISTED_AS: ReadonlyMap<string, string> = new Map([
   ["https://www.googleapis.com/auth/userinfo.email", "email"],
   ["https://www.googleapis.com/auth/userinfo.profile", "profile"],
@@ -14,12 +14,12 @@ const LISTED_AS: ReadonlyMap<string, string> = new Map([
 
 const MICROSOFT_GRAPH = "https://graph.microsoft.com/";
 
-/** A `scope` of an answer; some servers separate by commas. */
+/** Splits the `scope` of an answer; some servers separate scopes by commas. */
 export function parseScopes(text: string): string[] {
   return text.split(/[\s,]+/).filter((scope) => scope !== "");
 }
 
-/** Whether a token with `granted` does for what needs `needed`. */
+/** Whether a token with the scopes `granted` has all scopes in `needed`. */
 export function coversScopes(
   granted: readonly string[],
   needed: readonly string[],
@@ -30,15 +30,15 @@ export function coversScopes(
 }
 
 /**
- * What to ask the user for. A token that is replaced keeps what it was good for, or two agents that
- * need different things would take it from each other in turn.
+ * Returns the scopes to request from the user. They include those of a token that is replaced; otherwise two
+ * agents with different needs would take scopes from each other in turn.
  */
 export function scopesToAsk(
   needed: readonly string[],
   replaced: readonly string[],
   type: OAuthProviderType | null,
 ): string[] {
-  // Microsoft gives refresh tokens to those only who ask for them.
+  // Microsoft issues refresh tokens only on request.
   const offline = type === "microsoft" ? [OFFLINE_ACCESS] : [];
   return [...new Set([...needed, ...replaced, ...offline])];
 }

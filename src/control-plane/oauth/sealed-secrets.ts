@@ -17,7 +17,7 @@ import {
   withSecretBox,
 } from "../../secrets/secret-box.ts";
 
-/** What a sealed text belongs to; it can be opened as nothing else. */
+/** Identifies the owner of a sealed text. The text can be opened only with the same values. */
 export type SecretOf = {
   kind: "client_secret" | "code_verifier" | "access_token" | "refresh_token";
   workspaceId: string;
@@ -65,7 +65,7 @@ export async function openTokens(
   };
 }
 
-/** Null: a public client. */
+/** Returns null for a public client. */
 export async function openClientSecret(
   keys: string,
   { workspace_id: workspaceId, id, client_secret: sealed }: OAuthProviderRow,
@@ -75,12 +75,12 @@ export async function openClientSecret(
     : openOAuth(keys, sealed, { kind: "client_secret", workspaceId, id });
 }
 
-/** It throws a 503 when ENCRYPTION_KEYS is not as it has to be. */
+/** Throws a 503 when ENCRYPTION_KEYS is missing or invalid. */
 export function withSecrets<T>(work: () => Promise<T> | T): Promise<T> {
   return withSecretBox("Secrets cannot be kept or read", work);
 }
 
-/** The secrets of providers' clients, in the registry of what follows a change of ENCRYPTION_KEYS. */
+/** Registers the secrets of providers' clients for the rotation of ENCRYPTION_KEYS. */
 export const clientSecrets = keyRotation({
   kind: "oauth_provider",
   rows: 100,
@@ -96,8 +96,8 @@ export const clientSecrets = keyRotation({
 });
 
 /**
- * The tokens of users, in the same registry. An attempt to connect a service is not in it: the key of its
- * time is needed until the attempt is over.
+ * Registers the tokens of users for the rotation of ENCRYPTION_KEYS. Attempts to connect a service are not
+ * resealed: they need their original key until they end.
  */
 export const userTokens = keyRotation({
   kind: "oauth_token",

@@ -8,7 +8,7 @@ import { authorizationUrl } from "./authorization-url.ts";
 import { scopesToAsk } from "./scopes.ts";
 import { sealOAuth } from "./sealed-secrets.ts";
 
-/** How long a user has for the provider's pages, and a client to ask how it ended. */
+/** How long a user may take on the provider's pages, and how long clients can query the result afterwards. */
 export const ATTEMPT_TTL_MS = 10 * 60_000;
 
 export type AttemptRequest = {
@@ -16,13 +16,13 @@ export type AttemptRequest = {
   agentId: string | null;
   scopes: readonly string[];
   isDefault: boolean;
-  /** Whose place the new token takes. */
+  /** The token that the new one replaces. */
   replaces: OAuthTokenRow | undefined;
-  /** This platform, as the user's browser reaches it. */
+  /** The platform's origin, as the user's browser reaches it. */
   origin: string;
 };
 
-/** Begins an attempt: its id, and where to send the user. */
+/** Starts an attempt. Returns its id, and the URL to which the user is sent. */
 export async function startAttempt(
   deps: OAuthDeps,
   provider: OAuthProviderRow,
@@ -64,7 +64,7 @@ export async function startAttempt(
   return { authId, url };
 }
 
-/** The address that a service sends users back to, to be registered with it. */
+/** Returns the URL to which a service sends users back. It has to be registered with the service. */
 export function callbackUrl(origin: string, providerId: string): string {
   return new URL(`/v2/auth/callback/${providerId}`, origin).href;
 }
@@ -73,7 +73,7 @@ export function scopesOf(row: Pick<OAuthTokenRow, "scopes">): string[] {
   return JSON.parse(row.scopes) as string[];
 }
 
-/** Attempts whose time is over are forgotten. */
+/** Deletes expired attempts. */
 export const oauthSweep: readonly SweepTask[] = [
   {
     name: "forget_oauth_attempts",

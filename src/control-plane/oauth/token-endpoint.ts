@@ -8,13 +8,13 @@ import { parseScopes } from "./scopes.ts";
 import { openClientSecret } from "./sealed-secrets.ts";
 import { accountLabel, standardAnswer, tokenMetadata } from "./provider-answers.ts";
 
-/** What a provider has given. */
+/** The tokens that a provider has issued. */
 export type TokenGrant = {
   accessToken: string;
   refreshToken: string | null;
-  /** Null: as they were asked for. */
+  /** The granted scopes; null when they equal the requested ones. */
   scopes: string[] | null;
-  /** Epoch milliseconds; null: not told. */
+  /** Milliseconds since the epoch; null when the provider states no expiry. */
   expiresAt: number | null;
   accountLabel: string | null;
   metadata: Record<string, string> | null;
@@ -22,14 +22,17 @@ export type TokenGrant = {
 
 export type TokenResult =
   | { ok: true; grant: TokenGrant }
-  /** Whether the provider has said no, could not be asked, or said what nobody understands. */
+  /** Whether the provider has refused, could not be reached, or sent an invalid answer. */
   | { ok: false; reason: "refused" | "unreachable" | "unreadable"; failure: OAuthFailure };
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_LIFETIME_SECONDS = 10 * 366 * 86_400;
 
-/** The shortest session that Salesforce lets an administrator set; it does not tell how long one is. */
+/**
+ * The shortest session time-out that Salesforce administrators can set. Salesforce does not state a token's
+ * expiry.
+ */
 const SALESFORCE_LIFETIME_MS = 15 * 60_000;
 
 type Endpoint = {
@@ -39,7 +42,7 @@ type Endpoint = {
   options: oauth.TokenEndpointRequestOptions;
 };
 
-/** Exchanges an authorization code, which works once. */
+/** Exchanges an authorization code, which works only once. */
 export function exchangeCode(
   deps: OAuthDeps,
   provider: OAuthProviderRow,
@@ -47,8 +50,8 @@ export function exchangeCode(
 ): Promise<TokenResult> {
   return askForToken(deps, provider, ({ server, client, auth, options }) => {
     const { code, state, redirectUri, codeVerifier } = of;
-    // Without `iss`: the issuer of a provider that is described by its endpoints is not known. That
-    // an answer is of the provider that was asked is told by the callback's URL, which is its own.
+    // `iss` is not checked, because the issuer of a provider that is described by its endpoints is unknown. Each
+    // provider has its own callback URL, which shows that the answer is from the provider that was asked.
     const parameters = oauth.validateAuthResponse(
       server,
       client,
@@ -77,7 +80,10 @@ export function refreshGrant(
   );
 }
 
-/** How a provider's client proves itself; throws a `SecretBoxError` when its secret cannot be read. */
+/**
+ * Returns the authentication method of a provider's client. Throws a `SecretBoxError` when its secret cannot be
+ * read.
+ */
 export async function clientAuthOf(
   deps: OAuthDeps,
   provider: OAuthProviderRow,
@@ -145,7 +151,10 @@ function toGrant(tokens: oauth.TokenEndpointResponse, provider: OAuthProviderRow
   };
 }
 
-/** A token that can be refreshed is, in time; one that cannot is good until it fails. */
+/**
+ * Returns the assumed expiry of a token without a stated one. A token that can be refreshed is refreshed early;
+ * any other is used until it fails.
+ */
 function unknownLifetime(provider: OAuthProviderRow, refreshToken: string | null): number | null {
   const isRefreshed = provider.provider_type === "salesforce" && refreshToken !== null;
   return isRefreshed ? Date.now() + SALESFORCE_LIFETIME_MS : null;
@@ -161,7 +170,7 @@ function failed(error: unknown, status: number): TokenResult {
     error instanceof oauth.OperationProcessingError ||
     error instanceof oauth.UnsupportedOperationError;
   if (!isOurs) throw error;
-  const description = `The provider's token endpoint answered ${status} with something that is no token`;
+  const description = `The provider's token endpoint answered ${status} with something that is not a token`;
   return {
     ok: false,
     reason: status >= 400 ? "refused" : "unreadable",

@@ -20,7 +20,7 @@ import {
 } from "./schemas.ts";
 import { oauthDepsOf, keepGoing, tokenOwner, workspaceDepsOf } from "./deps.ts";
 
-/** The calling user's tokens. */
+/** Routes for the calling user's tokens. */
 export const tokenRoutes = createRouter();
 
 const tags = ["Auth service"];
@@ -30,7 +30,7 @@ tokenRoutes.openapi(
     method: "get",
     path: "/auth/tokens",
     tags,
-    summary: "List the user's tokens, without their texts: the default ones first",
+    summary: "List the user's tokens without their values, the default ones first",
     request: { query: tokenListQuery },
     responses: {
       200: {
@@ -55,7 +55,7 @@ tokenRoutes.openapi(
     request: { query: tokenProviderQuery },
     responses: {
       200: {
-        description: "Whether there is one, of any agent",
+        description: "Whether the user has a token, for any agent",
         content: { "application/json": { schema: tokenStatusSchema } },
       },
     },
@@ -109,7 +109,7 @@ tokenRoutes.openapi(
     method: "patch",
     path: "/auth/tokens/{token_id}/metadata",
     tags,
-    summary: "Change a token's label, or which one is the default",
+    summary: "Change a token's label, or whether it is the default",
     request: {
       params: tokenParams,
       body: { required: true, content: { "application/json": { schema: tokenUpdateSchema } } },

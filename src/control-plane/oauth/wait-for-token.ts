@@ -5,7 +5,7 @@ import type { WorkspaceDeps } from "./deps.ts";
 import type { WaitJson } from "./schemas.ts";
 import { usableToken } from "./refresh-token.ts";
 
-/** Quick where a person has just come back, and few queries where nobody does. */
+/** Polls are frequent at first, when the user may be about to return, and rarer later, to save queries. */
 const POLLS = [
   { forMs: 20_000, everyMs: 250 },
   { forMs: Number.POSITIVE_INFINITY, everyMs: 1000 },
@@ -14,8 +14,8 @@ const POLLS = [
 const NOT_FOUND: WaitJson = answer("not_found");
 
 /**
- * How an attempt of the workspace has ended, or that it has not within `timeoutMs`. Where `user` is given, the
- * attempt has to be that user's.
+ * Waits up to `timeoutMs` for the end of one of the workspace's attempts. Returns its result, or that it has not
+ * ended. If `user` is given, the attempt must be that user's.
  */
 export async function waitForToken(
   deps: WorkspaceDeps,
@@ -43,7 +43,7 @@ function isVisible(
   return user === undefined || user === attempt.user_id;
 }
 
-/** Null while it is under way. */
+/** Returns null while the attempt has not ended. */
 async function endOf(deps: WorkspaceDeps, attempt: OAuthAttemptRow): Promise<WaitJson | null> {
   switch (attempt.status) {
     case "completed":
@@ -66,7 +66,7 @@ async function completed(deps: WorkspaceDeps, attempt: OAuthAttemptRow): Promise
     selectOAuthToken(deps.db, { workspaceId, userId }, tokenId ?? ""),
   ]);
   if (provider === undefined || stored === undefined) return NOT_FOUND;
-  // It has just come: whatever is left of its time is the provider's choice.
+  // The token is new. Its remaining lifetime is the provider's choice, so no margin is required.
   const usable = await deps.keepGoing(usableToken(deps, provider, stored.token, 0));
   return usable.status === "usable"
     ? answer("completed", { token: usable.accessToken })

@@ -3,7 +3,7 @@ import type { SqlRunner } from "./sql-runner.ts";
 
 type NewPlan = { workspaceId: string; region: Region; plan: string; now: number };
 
-/** The plans of a region's workspaces that have a row, by the workspace's id. */
+/** Returns the plans of a region's workspaces that have a row, by the workspace's id. */
 export async function listBillingPlans(
   db: SqlRunner,
   region: Region,
@@ -23,7 +23,7 @@ export async function upsertBillingPlan(db: SqlRunner, plan: NewPlan): Promise<v
   );
 }
 
-/** A plan that is there stays as it is. */
+/** Inserts a plan unless the workspace already has one. */
 export async function insertBillingPlanOnce(db: SqlRunner, plan: NewPlan): Promise<void> {
   await db.run(
     `INSERT OR IGNORE INTO billing_plans (workspace_id, region, plan, created_at, updated_at)

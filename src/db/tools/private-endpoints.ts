@@ -19,7 +19,7 @@ export async function upsertPrivateEndpoint(
   return readable(row);
 }
 
-/** The oldest comes first. */
+/** Returns all rows, oldest first. */
 export async function listPrivateEndpointRows(db: SqlRunner): Promise<SqlRow[]> {
   const rows = await db.run(
     `SELECT ${COLUMNS} FROM private_endpoints ORDER BY created_at, workspace_id`,
@@ -27,7 +27,7 @@ export async function listPrivateEndpointRows(db: SqlRunner): Promise<SqlRow[]> 
   return rows.map(readable);
 }
 
-/** Returns what was there, or undefined. */
+/** Returns the deleted row, or undefined when there was none. */
 export async function deletePrivateEndpoint(
   db: SqlRunner,
   workspaceId: string,
@@ -39,7 +39,7 @@ export async function deletePrivateEndpoint(
   return row === undefined ? undefined : readable(row);
 }
 
-/** SQLite has neither booleans nor lists. */
+/** Converts SQLite's representations of booleans and lists. */
 function readable({ private_only, networks, ...row }: SqlRow): SqlRow {
   return { ...row, private_only: private_only === 1, networks: JSON.parse(String(networks)) };
 }

@@ -4,8 +4,8 @@ import type { SqlRunner } from "./sql-runner.ts";
 const WORK_TABLES = ["export_runs", "revisions", "crons"];
 
 /**
- * Lets work on exports, rollouts and crons be taken over at once. Only while no Worker runs, or one that has
- * just started: whoever had the leases is gone then.
+ * Ends all leases on exports, rollouts and crons, so that other processes can take them over at once. Call this
+ * only while no Worker runs, or one that has just started: then every lease holder is gone.
  */
 export async function releaseLeases(db: SqlRunner): Promise<void> {
   for (const table of WORK_TABLES) {

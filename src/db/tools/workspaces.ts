@@ -5,7 +5,7 @@ export async function insertWorkspace(db: SqlRunner, row: WorkspaceRow): Promise
   await db.run("INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", valuesOf(row));
 }
 
-/** A workspace that exists stays as it is. */
+/** Inserts a workspace unless it already exists. */
 export async function insertWorkspaceOnce(db: SqlRunner, row: WorkspaceRow): Promise<void> {
   await db.run(
     "INSERT OR IGNORE INTO workspaces (id, name, created_at) VALUES (?, ?, ?)",
@@ -13,7 +13,7 @@ export async function insertWorkspaceOnce(db: SqlRunner, row: WorkspaceRow): Pro
   );
 }
 
-/** The oldest comes first. */
+/** Returns all workspaces, oldest first. */
 export async function listWorkspaceRows(db: SqlRunner): Promise<WorkspaceRow[]> {
   const rows = await db.run("SELECT id, name, created_at FROM workspaces ORDER BY created_at, id");
   return rows as WorkspaceRow[];
@@ -35,12 +35,12 @@ export async function insertKey(db: SqlRunner, row: NewKeyRow): Promise<void> {
   );
 }
 
-/** A key that was revoked exists, too. */
+/** Whether a key exists, including revoked ones. */
 export async function keyExists(db: SqlRunner, hash: string): Promise<boolean> {
   return (await db.run("SELECT id FROM api_keys WHERE hash = ?", [hash])).length > 0;
 }
 
-/** The oldest comes first. */
+/** Returns all keys, oldest first. */
 export async function listKeyRows(db: SqlRunner): Promise<ListedKey[]> {
   const rows = await db.run(
     "SELECT id, workspace_id, prefix, name, created_at, last_used_at, revoked_at FROM api_keys ORDER BY created_at, id",
@@ -48,7 +48,7 @@ export async function listKeyRows(db: SqlRunner): Promise<ListedKey[]> {
   return rows as ListedKey[];
 }
 
-/** A key that is revoked already keeps its time. Returns undefined when there is no such key. */
+/** Revokes a key. A key that was revoked before keeps its time. Returns undefined when there is no such key. */
 export async function setRevoked(
   db: SqlRunner,
   id: string,

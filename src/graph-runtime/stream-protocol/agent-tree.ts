@@ -9,17 +9,20 @@ export type AgentTreeNode = {
   children?: AgentTreeNode[];
 };
 
-/** Why a graph or a node began, where its parent has said so. */
+/** The reason why a graph or a node was started, when its parent has named it. */
 export type Cause = { type: "toolCall"; tool_call_id: string };
 
 type Child = { namespace: string[]; status: AgentStatus };
 
-/** The graphs and nodes of one run that are known by what they did, and how each of them stands. */
+/** The graphs and nodes of one run that have been seen in its events, each with its status. */
 export class AgentTree {
   readonly #children = new Map<string, Child>();
   readonly #causes = new Map<string, Cause>();
 
-  /** What is to be told of the path before something that comes from there: which parts of it have begun. */
+  /**
+   * Returns the `started` events for the parts of this path that have not started yet; they go before an
+   * event from there.
+   */
   begin(namespace: readonly string[]): ProtocolEvent[] {
     const events: ProtocolEvent[] = [];
     for (let depth = 1; depth <= namespace.length; depth += 1) {
@@ -33,12 +36,12 @@ export class AgentTree {
     return events;
   }
 
-  /** Notes why the task with this segment begins, for when it does. */
+  /** Notes why the task with this segment was started, for its `started` event. */
   noteCause(segment: string, cause: Cause): void {
     this.#causes.set(segment, cause);
   }
 
-  /** Ends the child and all below it that have not ended, the innermost first. */
+  /** Ends the child and all its descendants that have not ended, the innermost first. */
   end(namespace: readonly string[], status: AgentStatus): ProtocolEvent[] {
     const open = [...this.#children.values()].filter(
       (child) =>
@@ -73,7 +76,7 @@ export class AgentTree {
   }
 }
 
-/** The name of the node that a path ends with. */
+/** Returns the name of the node that a path ends with. */
 function nameOf(namespace: readonly string[]): string {
   return namespace.at(-1)?.split(":", 1)[0] ?? "";
 }

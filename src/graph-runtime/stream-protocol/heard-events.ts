@@ -8,17 +8,23 @@ import { CHANNELS, type ProtocolEvent } from "./protocol-event.ts";
 import { customData } from "./run-translator.ts";
 import { toolEvent } from "./tool-events.ts";
 
-/** Events that are told as they are: all but states, whose messages have a form of their own. */
+/**
+ * Methods whose events are passed on unchanged. Custom events, and states, whose messages are normalised, are
+ * converted before this is consulted.
+ */
 const AS_IT_IS: ReadonlySet<string> = new Set(
   CHANNELS.filter((channel) => channel !== "input" && channel !== "custom"),
 );
 
-/** An event that was translated already, as a transformer of LangGraph hears it. */
+/** Converts an event that has been translated already into the form in which LangGraph's transformers receive it. */
 export function heardOf({ method, namespace, node, data }: ProtocolEvent): HeardEvent {
   return heard(method, namespace, data, node);
 }
 
-/** A chunk of the graph's stream as a transformer hears it: with the values themselves, not their JSON. */
+/**
+ * Converts a chunk of the graph's stream into the form in which transformers receive it: with live values,
+ * not their JSON.
+ */
 export function heardOfChunk({ mode, namespace, data }: GraphChunk): HeardEvent {
   if (mode === CHECKPOINT_POINTERS) return heard("checkpoints", namespace, data);
   if (mode === "tools") return heard(mode, namespace, toolEvent(namespace, data)[0]?.data);
@@ -27,11 +33,14 @@ export function heardOfChunk({ mode, namespace, data }: GraphChunk): HeardEvent 
     return heard(mode, namespace, { node, values }, node);
   }
   if (mode !== "custom") return heard(mode, namespace, data);
-  // LangGraph takes what has a name for a named event already.
+  // LangGraph treats data with a name as a named event already.
   return heard(mode, namespace, isObject(data) && "name" in data ? data : { payload: data });
 }
 
-/** What readers are told of an event that a transformer has made up. A method that is no channel is the name of one. */
+/**
+ * Converts an event that a transformer created into the event that clients receive. A method that is not a
+ * channel becomes the name of a custom event.
+ */
 export function toldOf({ method, params }: HeardEvent): ProtocolEvent {
   const { node, data } = params;
   const namespace = params.namespace.map(String);

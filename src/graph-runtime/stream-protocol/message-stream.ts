@@ -2,14 +2,14 @@ import { isObject, type JsonObject, textOrEmpty } from "../../lib/json.ts";
 import { normalBlock, parsedArgs } from "./normal-messages.ts";
 
 /**
- * Arguments of a tool call are told as they grow, each time all there are so far. Past this many characters they are
- * told when they have doubled, so that all tellings together stay in proportion to the arguments.
+ * The arguments of a tool call are sent as they grow, each time as a whole. Beyond this many characters they
+ * are sent only when they have doubled, so that the total sent stays in proportion to the arguments.
  */
 const SMALL_ARGS_CHARS = 1024;
 
 type OpenBlock = { key: string; index: number; content: JsonObject; told: number };
 
-/** One message on its way: makes the protocol's events of its chunks. */
+/** A message in progress: converts its chunks into events of the protocol. */
 export class MessageStream {
   readonly id: string;
   readonly #role: string;
@@ -23,7 +23,7 @@ export class MessageStream {
     this.#role = role;
   }
 
-  /** Set once the model has said why it stopped; usage may still come. */
+  /** True once the model has given its finish reason; usage may still arrive. */
   get isComplete(): boolean {
     return this.#reason() !== undefined;
   }
@@ -33,7 +33,7 @@ export class MessageStream {
     return this.#event("message-start", { role: this.#role, id: this.id, ...told });
   }
 
-  /** The events of one more chunk, or of the message as a whole. */
+  /** Returns the events of one more chunk, or of the message as a whole. */
   add(message: JsonObject): JsonObject[] {
     const { usage_metadata, response_metadata } = message;
     if (isObject(usage_metadata)) this.#usage = sumOf(this.#usage ?? {}, usage_metadata);
@@ -54,7 +54,7 @@ export class MessageStream {
     return events;
   }
 
-  /** Ends a message of which nothing more will come. */
+  /** Ends a message that will not be continued. */
   abandon(message: string): JsonObject[] {
     return [...this.#close(), this.#event("error", { message })];
   }
@@ -91,7 +91,7 @@ export class MessageStream {
     return [this.#event("content-block-finish", { index, content: finalContent(open.content) })];
   }
 
-  /** `run_id` tells apart messages that models of one node write side by side. */
+  /** Creates an event. `run_id` distinguishes messages that several models of one node write at the same time. */
   #event(event: string, data: JsonObject): JsonObject {
     return { event, ...data, run_id: this.id };
   }
@@ -105,7 +105,7 @@ function firstContent(piece: Piece): JsonObject {
   return { type: "tool_call_chunk", id, name, args: "" };
 }
 
-/** Adds to the block, and returns the delta that says so; null when there is nothing to say. */
+/** Adds the piece to the block and returns the delta for it; null when there is nothing to send. */
 function append(open: OpenBlock, piece: Piece): JsonObject | null {
   const { content } = open;
   if (piece.kind === "tool") return appendArgs(open, piece);
@@ -144,7 +144,7 @@ function finalContent(content: JsonObject): JsonObject {
   return { type: "invalid_tool_call", id, name, args: text, error };
 }
 
-/** Token counts of chunks add up, those in the details too. */
+/** Adds up the token counts of chunks, including nested details. */
 function sumOf(left: JsonObject, right: JsonObject): JsonObject {
   const sum: JsonObject = { ...left };
   for (const [key, value] of Object.entries(right)) {
@@ -155,15 +155,15 @@ function sumOf(left: JsonObject, right: JsonObject): JsonObject {
   return sum;
 }
 
-/** What one chunk of a message adds to one content block. Pieces of the same key belong to the same block. */
+/** The part of a chunk that belongs to one content block. Pieces with the same key belong to the same block. */
 type Piece =
   | { kind: "text"; key: string; text: string; rest: JsonObject }
   | { kind: "reasoning"; key: string; text: string; rest: JsonObject }
   | { kind: "tool"; key: string; id: unknown; name: unknown; args: string }
-  /** A block that comes as a whole, or data that is appended to one. */
+  /** A block that arrives as a whole, or data that is appended to one. */
   | { kind: "whole"; key: string; block: JsonObject };
 
-/** Types of blocks by which providers stream tool calls, which LangChain repeats in `tool_call_chunks`. */
+/** Types of blocks in which providers stream tool calls, which LangChain repeats in `tool_call_chunks`. */
 const TOOL_TYPES: ReadonlySet<unknown> = new Set([
   "tool_use",
   "input_json_delta",
@@ -172,7 +172,7 @@ const TOOL_TYPES: ReadonlySet<unknown> = new Set([
   "function_call",
 ]);
 
-/** Types that the protocol knows besides text, reasoning and tool calls. */
+/** The protocol's block types other than text, reasoning and tool calls. */
 const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
   "image",
   "audio",
@@ -184,7 +184,7 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
   "non_standard",
 ]);
 
-/** The pieces of a message, or of a chunk of one, in the order of its blocks. */
+/** Returns the pieces of a message, or of a chunk of one, in the order of its blocks. */
 function piecesOf(message: JsonObject): Piece[] {
   return [...contentPieces(message["content"]), ...toolPieces(message)];
 }

@@ -6,20 +6,20 @@ type Active = { stream: MessageStream; namespace: string[]; node: string | undef
 
 const ROLES: Record<string, string> = { ai: "ai", human: "human", system: "system" };
 
-/** What a message's start tells of its model, by the names that LangChain gives the same. */
+/** LangChain's metadata keys about the model, and the names under which `message-start` sends them. */
 const METADATA: Record<string, string> = {
   ls_provider: "provider",
   ls_model_name: "model",
   ls_model_type: "model_type",
 };
 
-/** The channel `messages` of one run: which messages are on their way, and where each of them ends. */
+/** The `messages` channel of one run: tracks which messages are in progress, and where each of them ends. */
 export class MessagesChannel {
   readonly #active = new Map<string, Active>();
-  /** Messages that were told to their end: a node that returns one again adds nothing. */
+  /** Messages that have been sent completely. A node that returns one of them again adds no events. */
   readonly #ended = new Set<string>();
 
-  /** A `messages` event of the run: a message or a chunk of one, and where it is from. */
+  /** Handles a `messages` event of the run: a message or a chunk of one, with its metadata. */
   add(graph: readonly string[], data: unknown): ProtocolEvent[] {
     if (!Array.isArray(data)) return [];
     const [message, found]: unknown[] = data;
@@ -27,7 +27,7 @@ export class MessagesChannel {
     const metadata = isObject(found) ? found : {};
     const { id, type, tool_call_chunks } = message;
     const role = ROLES[String(type)];
-    // What tools answer is told by the channels `tools` and `values`.
+    // Messages of tools are covered by the channels `tools` and `values`.
     if (typeof id !== "string" || role === undefined || this.#ended.has(id)) return [];
     const namespace = namespaceOf(graph, metadata);
     const node = nodeOf(metadata);
@@ -42,17 +42,20 @@ export class MessagesChannel {
       events.push(toEvent(active, active.stream.start(startMetadata(metadata))));
     }
     for (const each of active.stream.add(message)) events.push(toEvent(active, each));
-    // Only chunks have this member, also where it is empty.
+    // Only chunks have this member, even when it is empty.
     if (!Array.isArray(tool_call_chunks)) events.push(...this.#end(active));
     return events;
   }
 
-  /** A node has ended, and with it the messages of its models. */
+  /** Ends the messages of a node that has ended. */
   endBelow(namespace: readonly string[]): ProtocolEvent[] {
     return this.#endWhere((each) => namespace.every((part, at) => each.namespace[at] === part));
   }
 
-  /** The run was taken up again by another process: its messages begin anew. */
+  /**
+   * Ends all messages in progress with an error. Called when another process resumes the run, whose messages
+   * start again.
+   */
   abandonAll(reason: string): ProtocolEvent[] {
     return [...this.#active.values()].flatMap((active) => {
       this.#active.delete(active.stream.id);
@@ -75,7 +78,7 @@ function toEvent({ namespace, node }: Active, data: JsonObject): ProtocolEvent {
   return { method: "messages", namespace, node, data };
 }
 
-/** The path of the node, which the graph's own events do not say. */
+/** Returns the path of the node, which the graph's own events do not contain. */
 function namespaceOf(graph: readonly string[], metadata: JsonObject): string[] {
   const path = metadata["langgraph_checkpoint_ns"] ?? metadata["checkpoint_ns"];
   const parts = typeof path === "string" ? path.split("|").filter((part) => part !== "") : [];

@@ -12,14 +12,14 @@ const MESSAGE_TYPES: ReadonlySet<unknown> = new Set([
   "developer",
 ]);
 
-/** Keys of media blocks as LangChain's own classes write them, and as the protocol does. */
+/** Keys of media blocks in LangChain's classes, and the corresponding keys in the protocol. */
 const BLOCK_KEYS: Record<string, string> = {
   mimeType: "mime_type",
   fileId: "file_id",
   sourceType: "source_type",
 };
 
-/** A state, or a part of one, with its messages as the protocol has them. */
+/** Converts the messages of a state, or of a part of one, into the protocol's form. */
 export function normalState(state: unknown): unknown {
   if (Array.isArray(state)) return state.map(normalValue);
   if (!isObject(state)) return state;
@@ -42,7 +42,10 @@ function typeOf({ type, role }: JsonObject): unknown {
   return typeof name === "string" ? (ROLES[name] ?? name) : name;
 }
 
-/** Its type is the one of LangChain; what providers add is left out, but for tool calls that stand only there. */
+/**
+ * Converts a message: its type becomes LangChain's, and what providers add is dropped, except for tool calls
+ * that are found only there.
+ */
 function normalMessage(message: JsonObject): JsonObject {
   const { additional_kwargs, response_metadata, content, role: _role, ...rest } = message;
   const lifted = liftedCalls(message, additional_kwargs);
@@ -72,7 +75,10 @@ function liftedCalls({ tool_calls }: JsonObject, kwargs: unknown): JsonObject[] 
   });
 }
 
-/** The arguments of a tool call, which models write as the text of a JSON object; null for anything else. */
+/**
+ * Parses the arguments of a tool call, which models write as the text of a JSON object. Returns null for
+ * anything else.
+ */
 export function parsedArgs(text: unknown): JsonObject | null {
   if (text === "") return {};
   if (typeof text !== "string") return null;

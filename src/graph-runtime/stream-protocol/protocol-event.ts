@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 
-/** The channels that a client can ask for; `custom:<name>` is a part of `custom`. */
+/** The channels that a client can subscribe to; `custom:<name>` is a part of `custom`. */
 export const CHANNELS = [
   "values",
   "updates",
@@ -15,18 +15,21 @@ export const CHANNELS = [
 
 type Method = Exclude<(typeof CHANNELS)[number], "input"> | "input.requested" | "input.answered";
 
-/** What a run did, before it has its place among the events of the thread. */
+/** An event of a run, before it has its position among the events of the thread. */
 export type ProtocolEvent = {
   method: Method;
-  /** The path of graphs and nodes that it comes from; the root graph has none. */
+  /** The path of graphs and nodes that the event comes from; empty for the root graph. */
   namespace: string[];
   node?: string | undefined;
   data: unknown;
-  /** Where it is not the sequence number as text. */
+  /** Set only when it differs from the sequence number as text. */
   eventId?: string;
 };
 
-/** The events of an entry that the graph host has made: what is none is left out, because its isolate runs foreign code. */
+/**
+ * Parses the events of a log entry that the graph host wrote. Malformed events are left out, because the
+ * host's isolate runs untrusted code.
+ */
 export function loggedEvents(text: string): ProtocolEvent[] {
   const logged: unknown = JSON.parse(text);
   return (Array.isArray(logged) ? logged : [logged]).filter(isProtocolEvent);
@@ -41,13 +44,13 @@ function isProtocolEvent(value: unknown): value is ProtocolEvent {
 
 const METHODS: ReadonlySet<unknown> = new Set([...CHANNELS, "input.requested", "input.answered"]);
 
-/** In the log of a run: one event of the protocol that a stream transformer adds, as JSON. */
+/** Name of a log entry of a run: one event of the protocol that a stream transformer adds, as JSON. */
 export const TOLD_EVENT = "protocol-event";
 
-/** In the log of a run: the list of events that readers are told in place of those of the next entry. */
+/** Name of a log entry of a run: the list of events that clients receive in place of those of the next entry. */
 export const TOLD_INSTEAD = "protocol-instead";
 
-/** Whether an entry of the log is for readers of the streaming protocol alone. */
+/** Returns whether a log entry concerns only clients of the streaming protocol. */
 export function isProtocolEntry(name: string): boolean {
   return name === TOLD_EVENT || name === TOLD_INSTEAD;
 }

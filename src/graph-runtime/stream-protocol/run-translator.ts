@@ -9,16 +9,16 @@ import { toolEvent } from "./tool-events.ts";
 export type TranslatedRun = {
   run_id: string;
   graph_id: string;
-  /** The interrupts that the run answers. */
+  /** The ids of the interrupts that the run answers. */
   answers: string[];
 };
 
-/** How a run has ended, as its root tells. */
+/** The end of a run, in the form of the root's lifecycle event. */
 export type RunEnd = { event: AgentStatus; error?: string; checkpoint?: { id: string } };
 
 /**
- * Translates the log of one run into events of the protocol. The same log gives the same events, so that nothing of
- * them needs to be stored; a translator must be given the log from its first event on, in order.
+ * Translates the log of one run into events of the protocol. The same log always gives the same events, so
+ * none of them need to be stored. A translator must be given the log in order, from its first event on.
  */
 export class RunTranslator {
   readonly #run: TranslatedRun;
@@ -26,7 +26,7 @@ export class RunTranslator {
   readonly #messages = new MessagesChannel();
   readonly #interrupts = new Set<string>();
   #status: AgentStatus = "running";
-  /** What readers are told in place of the next entry's events; null when they are told these. */
+  /** The events that clients receive in place of the next entry's events; null to send the entry's own. */
   #instead: ProtocolEvent[] | null = null;
 
   constructor(run: TranslatedRun) {
@@ -48,7 +48,7 @@ export class RunTranslator {
     return told;
   }
 
-  /** What the end of the run adds. */
+  /** Returns the events that the end of the run adds. */
   end(end: RunEnd): ProtocolEvent[] {
     this.#status = end.event;
     return [
@@ -62,7 +62,7 @@ export class RunTranslator {
     return this.#tree.toJson(this.#status, this.#run.graph_id);
   }
 
-  /** Events behind those that say which parts of their paths have begun. */
+  /** Returns the events, each preceded by the `started` events of the parts of its path that have not started yet. */
   #placed(events: readonly ProtocolEvent[]): ProtocolEvent[] {
     return events.flatMap((each) => this.#tree.begin(each.namespace).concat(each));
   }
@@ -79,12 +79,15 @@ export class RunTranslator {
     return [running, { method: "input.answered", namespace: [], data }];
   }
 
-  /** What a transformer adds: as it is, but for beginnings and ends, of which the tree has to know. */
+  /**
+   * Returns an event that a transformer added. It is unchanged, except for lifecycle events, which pass
+   * through the tree.
+   */
   #told(event: ProtocolEvent): ProtocolEvent[] {
     const { method, namespace, data } = event;
     if (method !== "lifecycle") return [event];
     const last = namespace.at(-1);
-    // The root begins and ends with its run.
+    // The root starts and ends with its run.
     if (last === undefined || !isObject(data)) return [];
     if (isToolCall(data["cause"])) this.#tree.noteCause(last, data["cause"]);
     const begun = this.#tree.begin(namespace);
@@ -122,7 +125,7 @@ export class RunTranslator {
     });
   }
 
-  /** The end of a task is the end of all that happened below it. */
+  /** Translates a task event. The end of a task also ends everything below it. */
   #task(namespace: string[], task: unknown): ProtocolEvent[] {
     if (!isObject(task)) return [];
     const node = typeof task["name"] === "string" ? task["name"] : undefined;
@@ -141,7 +144,10 @@ export class RunTranslator {
     return [told, ...ended];
   }
 
-  /** Each interrupt is asked once, by the innermost graph: those around it repeat it. */
+  /**
+   * Returns a request for each interrupt once, from the innermost graph: the graphs around it repeat the
+   * interrupt.
+   */
   #requests(namespace: string[], interrupts: unknown): ProtocolEvent[] {
     if (!Array.isArray(interrupts)) return [];
     return interrupts.filter(isObject).flatMap(({ id, value }): ProtocolEvent[] => {
@@ -152,7 +158,10 @@ export class RunTranslator {
     });
   }
 
-  /** Clients find the run of a root event in its id, which has this form for that. */
+  /**
+   * Creates a lifecycle event of the root. Clients find its run in the event's id, which has this form for
+   * that purpose.
+   */
   #root(event: AgentStatus, more: Partial<RunEnd>): ProtocolEvent {
     const { run_id, graph_id } = this.#run;
     return {
@@ -177,7 +186,10 @@ function statusOf({ error, interrupts }: JsonObject): AgentStatus {
   return Array.isArray(interrupts) && interrupts.length > 0 ? "interrupted" : "completed";
 }
 
-/** What a graph writes by itself; with a name where it writes one beside a payload. */
+/**
+ * Wraps data that a graph wrote to the custom stream; with a name when the graph wrote an object with a name
+ * and a payload.
+ */
 export function customData(written: unknown): JsonObject {
   if (!isObject(written)) return { payload: written };
   const { name, payload } = written;

@@ -2,12 +2,12 @@ import { isObject, type JsonObject } from "../../lib/json.ts";
 import { parsedArgs } from "./normal-messages.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
 
-/** An event of LangGraph's stream mode `tools`, as the protocol has it. */
+/** Converts an event of LangGraph's stream mode `tools` into the protocol's form. */
 export function toolEvent(namespace: string[], told: unknown): ProtocolEvent[] {
   if (!isObject(told)) return [];
   const data = dataOf(told);
   if (data === null) return [];
-  // A tool that is called without a message of a model has no id of a call.
+  // A tool that is called without a model's message has no call id.
   const tool_call_id = String(told["toolCallId"] ?? told["name"]);
   const { event, ...rest } = data;
   return [{ method: "tools", namespace, data: { event, tool_call_id, ...rest } }];

@@ -23,7 +23,8 @@ const FIELD = {
 const SCHEMAS = {
   ErrorResponse: {
     type: "object",
-    description: "`detail` is a sentence; an error of the server itself has the request's id.",
+    description:
+      "`detail` is a sentence; for an internal error, `request_id` is the id of the request.",
     properties: { detail: { type: "string" }, request_id: { type: "string" } },
     required: ["detail"],
   },
@@ -54,16 +55,16 @@ function reference(schema: string): { $ref: string } {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** Some routes read their bodies themselves, and describe none. */
+/** Methods with a body. Some routes read their bodies themselves and describe none. */
 const WITH_BODY = new Set(["post", "put", "patch", "delete"]);
 
-/** How a surface writes its errors. */
+/** The content type and the schemas of a surface's errors. */
 type ErrorStyle = { type: string; error: object; refusedFields: object };
 
 const DETAIL: ErrorStyle = {
   type: "application/json",
   error: reference("ErrorResponse"),
-  // Where no single field is at fault, a sentence says what is.
+  // When no single field is at fault, the detail is a sentence.
   refusedFields: { anyOf: [reference("HTTPValidationError"), reference("ErrorResponse")] },
 };
 
@@ -73,7 +74,10 @@ const PROBLEM: ErrorStyle = {
   refusedFields: reference("ProblemDetails"),
 };
 
-/** Says of each operation which errors it answers, and how they look; those below `problemPrefix` are RFC 9457's. */
+/**
+ * Adds the errors of each operation to a document. Errors of paths below `problemPrefix` have the format of RFC
+ * 9457.
+ */
 export function withErrors<T extends ApiDocument>(document: T, problemPrefix: string): T {
   for (const [path, operations] of Object.entries(document.paths ?? {})) {
     const style = path.startsWith(`${problemPrefix}/`) ? PROBLEM : DETAIL;
@@ -102,12 +106,12 @@ function errorsOf(
   });
   const isOpen = security?.length === 0;
   return {
-    ...(isOpen ? {} : { 401: respond("The key is missing, or is none", error) }),
+    ...(isOpen ? {} : { 401: respond("The API key is missing or invalid", error) }),
     ...(isOpen ? {} : { 403: respond("The key does not allow this", error) }),
     ...(path.includes("{") ? { 404: respond("It does not exist for this caller", error) } : {}),
     ...(takesBody ? { 413: respond("The body is too large", error) } : {}),
     ...(takesBody || parameters.length > 0
-      ? { 422: respond("Something asked for is not valid", refusedFields) }
+      ? { 422: respond("A parameter or a field of the body is not valid", refusedFields) }
       : {}),
     429: respond("There were too many requests", error),
     default: respond("Any other status is an error", error),
@@ -119,8 +123,8 @@ function contentOf(type: string, schema: object): object {
 }
 
 /**
- * Strict schemas say of themselves that they take no other members. Those of requests do, and ignore
- * them; answers are described by schemas that are not strict.
+ * Removes `additionalProperties: false`. Strict schemas of requests would claim to refuse other members, but the
+ * server ignores these; responses are described by schemas that are not strict.
  */
 export function withoutStrictness(document: object): ApiDocument & object {
   const text = JSON.stringify(document, (key, value: unknown) =>
@@ -129,11 +133,14 @@ export function withoutStrictness(document: object): ApiDocument & object {
   return JSON.parse(text);
 }
 
-/** `/openapi.json`, and for people `/docs`: one page that loads nothing, so that it needs no other host. */
+/**
+ * Serves `/openapi.json`, and `/docs` for people: one page that loads nothing, so that it depends on no other
+ * host.
+ */
 export function describeApi(app: OpenAPIHono<AppEnv>, describe: () => ApiDocument & object): void {
   let policy: Promise<string> | null = null;
   app.get("/openapi.json", (c) => c.json(describe()));
-  // Where the page was before there was one only. Relative: a deployment may be below a path.
+  // The former address of the page. The target is relative, because a deployment may be below a path.
   app.get("/docs/plain", (c) => c.redirect("../docs"));
   app.get("/docs", async (c) => {
     c.header("content-security-policy", await (policy ??= contentSecurityPolicy()));
@@ -142,7 +149,7 @@ export function describeApi(app: OpenAPIHono<AppEnv>, describe: () => ApiDocumen
   });
 }
 
-/** The page's own style and script, by their digests, and nothing else. */
+/** Allows the page's own style and script, by their digests, and nothing else. */
 async function contentSecurityPolicy(): Promise<string> {
   return [
     "default-src 'none'",

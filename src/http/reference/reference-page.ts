@@ -26,7 +26,7 @@ type ShownOperation = {
   responses: Record<string, unknown>;
 };
 
-/** The API reference as one page of HTML, which loads nothing from anywhere. */
+/** Renders the API reference as one page of HTML that loads nothing else. */
 export function renderReference(document: ApiDocument): string {
   const operations = operationsOf(document);
   const schemas = document.components?.schemas ?? {};
@@ -54,7 +54,7 @@ export function renderReference(document: ApiDocument): string {
 </nav>
 <main>
 <h1>${title}</h1>
-<p class="note">The same for tools: <a href="openapi.json">openapi.json</a>. Requests have an API key as <code>x-api-key</code>.</p>
+<p class="note">The same reference for tools: <a href="openapi.json">openapi.json</a>. Send an API key in the header <code>x-api-key</code>.</p>
 ${sections.join("\n")}
 <section><h2 id="${anchor("Schemas")}">Schemas</h2>${Object.entries(schemas)
     .map(([name, schema]) => schemaHtml(name, schema, schemas))
@@ -108,7 +108,7 @@ function schemaHtml(name: string, schema: unknown, schemas: Schemas): string {
 <div>${fields === "" ? `<p class="type">${typeHtml(schema)}</p>` : fields}</div></details>`;
 }
 
-/** A command that sends the request; `$SERVER` and `$API_KEY` are for the reader to set. */
+/** Returns a shell command that sends the request. Readers set `$SERVER` and `$API_KEY` themselves. */
 function command({ method, path, body }: ShownOperation, schemas: Schemas): string {
   const schema = schemaIn(body);
   const data =
@@ -117,7 +117,7 @@ function command({ method, path, body }: ShownOperation, schemas: Schemas): stri
   return `curl ${verb}"$SERVER${path}" -H "x-api-key: $API_KEY"${data}`;
 }
 
-/** The schema of the JSON of a body or an answer. */
+/** Returns the JSON schema of a body or a response. */
 function schemaIn(part: unknown): unknown {
   const content = isObject(part) ? part["content"] : undefined;
   const json = isObject(content) ? content["application/json"] : undefined;
@@ -142,7 +142,7 @@ function operationsOf(document: ApiDocument): ShownOperation[] {
   );
 }
 
-/** Unlike any schema's name, which has no blank and no slash before it. */
+/** Returns an element id that begins with a dash, so that it differs from the name of every schema. */
 function anchor(text: string): string {
   return `-${escape(text.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"))}`;
 }

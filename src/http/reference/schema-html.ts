@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 
-/** Text that is to be shown as it is, wherever in the HTML of a page it stands. */
+/** Escapes text for use in HTML, in elements and in attributes. */
 export function escape(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -9,7 +9,7 @@ export function escape(text: string): string {
     .replaceAll('"', "&quot;");
 }
 
-/** What the page looks like. Its digest is in the page's policy, so no other style is taken. */
+/** The page's style. Its digest is in the page's policy, so the browser accepts no other. */
 export const STYLE = `
 :root { color-scheme: light dark; --paper: light-dark(#fbfaf8, #151412); --sunk: light-dark(#f3f1ed, #23211e);
   --line: light-dark(#e3dfd8, #33302b); --ink: light-dark(#1d1b18, #f0ede7); --ink-2: light-dark(#57524a, #bdb6aa);
@@ -43,7 +43,7 @@ pre { margin: .5rem 0; padding: .6rem .8rem; overflow-x: auto; border-radius: 7p
   nav ul { columns: 2; } details > div { padding-left: 0; } }
 `;
 
-/** Shows the operations whose path or summary has a text. Its digest is in the page's policy, too. */
+/** Filters the operations by a text in their path or summary. Its digest is in the page's policy, too. */
 export const SCRIPT = `
 const field = document.querySelector("input");
 field.hidden = false;
@@ -67,18 +67,18 @@ type Schema = Record<string, unknown>;
 
 export type Schemas = Readonly<Record<string, unknown>>;
 
-/** A schema in a schema is shown where it is used, down to here; below it has its name only. */
+/** Maximum depth to which a schema is expanded where it is used. Below it, only its name is shown. */
 const MAX_DEPTH = 4;
 
 const REFERENCE = /^#\/components\/schemas\/([\w.-]+)$/;
 
-/** The name of the schema that another one stands for. */
+/** Returns the name of the schema that this one refers to. */
 function referenceOf(schema: Schema): string | undefined {
   const { $ref } = schema;
   return typeof $ref === "string" ? REFERENCE.exec($ref)?.[1] : undefined;
 }
 
-/** What a value is, in a few words; names of schemas lead to them. */
+/** Describes a value's type in a few words. Names of schemas link to them. */
 export function typeHtml(schema: unknown): string {
   if (!isObject(schema)) return "anything";
   const name = referenceOf(schema);
@@ -102,11 +102,11 @@ export function typeHtml(schema: unknown): string {
   return escape(typeof format === "string" ? `${type}, ${format}` : type);
 }
 
-/** The members of a schema as a list, those of objects within it below their own. */
+/** Renders the members of a schema as a list, with members of nested objects below their own. */
 export function fieldsHtml(schema: unknown, schemas: Schemas, depth = 0): string {
   if (!isObject(schema) || depth > MAX_DEPTH) return "";
   const name = referenceOf(schema);
-  // A schema within another has a place of its own in the page.
+  // A referenced schema has its own section in the page.
   if (name !== undefined) return depth === 0 ? fieldsHtml(schemas[name], schemas, 1) : "";
   const { properties, required, items } = schema;
   if (items !== undefined) return fieldsHtml(items, schemas, depth);
@@ -121,7 +121,7 @@ ${words === "" ? "" : `<p class="note">${escape(words)}</p>`}${fieldsHtml(member
   return `<ul class="fields">${rows.join("")}</ul>`;
 }
 
-/** A value that the schema could have, with what is required and nothing else. */
+/** Returns an example value of the schema with its required members only. */
 export function exampleOf(schema: unknown, schemas: Schemas, depth = 0): unknown {
   if (!isObject(schema) || depth > MAX_DEPTH) return null;
   const name = referenceOf(schema);

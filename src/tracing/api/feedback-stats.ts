@@ -1,6 +1,6 @@
 import { type FeedbackStat, MAX_COMMENTS } from "../shard/feedback-stats.ts";
 
-/** What both versions of the API tell of the feedback with one key. */
+/** The statistics of one feedback key that both versions of the API return. */
 export type KeyStats = {
   n: number;
   min: number | null;
@@ -10,7 +10,7 @@ export type KeyStats = {
   errors: number;
 };
 
-/** `feedback_stats` of several runs (JSON texts) as those of all of them, by key. */
+/** Merges the `feedback_stats` of several runs (JSON texts) into one entry for each feedback key. */
 export function mergeStatsByKey<Stats extends KeyStats>(
   texts: readonly string[],
   add: (left: Stats, right: Stats) => Stats,
@@ -48,8 +48,8 @@ function extreme(
 }
 
 /**
- * `feedback_stats` of several runs, as JSON texts, as those of all of them together. Where runs of
- * one key have both scores and labels, their average is weighted by both.
+ * Merges the `feedback_stats` of several runs (JSON texts) into those of all the runs together. If the
+ * runs of one key have both scores and labels, the average is weighted by the number of both.
  */
 export function mergeFeedbackStats(texts: readonly string[]): Record<string, FeedbackStat> {
   return Object.fromEntries(mergeStatsByKey(texts, add));
@@ -70,7 +70,7 @@ function add(left: FeedbackStat, right: FeedbackStat): FeedbackStat {
   };
 }
 
-/** Mean and sample deviation of two samples together, of what is known of each. */
+/** Returns the mean and the sample deviation of two samples together, or those of the only one with a mean. */
 function addSpread(left: FeedbackStat, right: FeedbackStat): Pick<FeedbackStat, "avg" | "stdev"> {
   if (left.avg === null || right.avg === null) {
     const { avg, stdev } = left.avg === null ? right : left;
@@ -85,7 +85,7 @@ function addSpread(left: FeedbackStat, right: FeedbackStat): Pick<FeedbackStat, 
   return { avg, stdev: Math.sqrt(squares / (size - 1)) };
 }
 
-/** Scores without a deviation are a single one, whatever else was counted. */
+/** Without a deviation there is exactly one score, whatever else `n` counts. */
 function sampleSize({ n, stdev }: FeedbackStat): number {
   return stdev === null ? 1 : n;
 }

@@ -1,10 +1,10 @@
-/** A piece of JSON text, or where in R2 a piece is. */
+/** A piece of JSON text, or the key of the R2 object that holds one. */
 export type JsonPart = string | { object: string };
 
-/** A member's name and its JSON; undefined: it is left out. */
+/** A member's name and its JSON value. A member whose value is undefined is left out. */
 export type JsonMember = readonly [name: string, value: JsonPart | undefined];
 
-/** A JSON object in pieces, so that a large member can stay in R2 until it is sent. */
+/** Builds a JSON object in pieces, so that a large member can stay in R2 until it is sent. */
 export function jsonObject(members: Iterable<JsonMember>): JsonPart[] {
   const parts: JsonPart[] = [];
   let text = "{";
@@ -23,24 +23,24 @@ export function jsonObject(members: Iterable<JsonMember>): JsonPart[] {
   return [...parts, `${text}}`];
 }
 
-/** Some of the items of an answer, and where more begin. */
+/** Some of the items of a response, and the position after which more begin; null if these are the last. */
 export type ItemChunk<Position> = { items: JsonPart[][]; taken: number; next: Position | null };
 
 export type ItemSource<Position> = {
   /**
-   * Reads so many; `taken` may be more than there are items, when some were left out. Null when no more
-   * may be read for this answer: it ends, and the next page begins there.
+   * Reads up to `limit` items. `taken` exceeds the number of items if some were left out. Returns null if no
+   * more may be read for this response: the response ends, and the next page begins at `after`.
    */
   read: (after: Position, limit: number) => Promise<ItemChunk<Position> | null>;
-  /** How many are held at once. */
+  /** Maximum number of items in memory at once. */
   chunk: number;
-  /** How many in all; null: all there are. */
+  /** Maximum number of items in the response; null for no limit. */
   limit: number | null;
-  /** What follows the items, when these are all, or when the next page begins behind `next`. */
+  /** Returns the members after the items. The next page begins behind `next`; null if there is none. */
   end: (next: Position | null) => Record<string, unknown>;
 };
 
-/** How many to read next, when so many are taken already. */
+/** Returns how many items to read next, after `taken` items were read. */
 export function nextLimit(
   { chunk, limit }: { chunk: number; limit: number | null },
   taken: number,
@@ -48,7 +48,7 @@ export function nextLimit(
   return Math.min(chunk, (limit ?? Infinity) - taken);
 }
 
-/** `{"items": [...], ...}`, of which only a chunk is in memory at a time. */
+/** Yields `{"items": [...], ...}` with only one chunk of items in memory at a time. */
 export async function* itemsJson<Position>(
   first: ItemChunk<Position>,
   source: ItemSource<Position>,

@@ -3,8 +3,9 @@ import type { JsonPart } from "./json-parts.ts";
 const CHUNK_CHARS = 64 * 1024;
 
 /**
- * The pieces as one answer. Objects of R2 pass through it chunk by chunk, so that runs of any size fit;
- * one that is gone becomes `null`. A streaming answer has no schema that the router could check it against.
+ * Returns a response that streams the pieces. R2 objects pass through chunk by chunk, so that runs of any
+ * size fit; an object that no longer exists becomes `null`. A streamed response has no schema that the
+ * router could check it against.
  */
 export function jsonStreamResponse(
   bucket: R2Bucket,
@@ -47,7 +48,7 @@ async function pump(
     await flush();
     await writer.close();
   } catch (error) {
-    // The reader sees a broken stream; when it is the reader who left, nobody does.
+    // The client sees a broken stream, unless it was the client that disconnected.
     await writer.abort(error).catch(() => undefined);
   }
 }

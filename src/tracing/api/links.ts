@@ -14,23 +14,23 @@ const LIFETIME_MS = 3_600_000;
 
 const ATTACHMENTS_PATH = "/api/v1/attachments";
 
-/** `requestUrl` is any URL of the host that the links lead to. */
+/** `requestUrl` is any URL on the host that the links point to. */
 type LinkSettings = { signingSecret: string; requestUrl: string };
 
-/** What a URL gives access to, without a key, until it expires. */
+/** The object that a signed URL gives access to, without an API key, until the URL expires. */
 type AttachmentGrant = { object: string; mimeType: string };
 
-/** What links in an answer are made of: they lead to the host that was asked. */
+/** Returns the settings for links in a response. The links point to the host of the current request. */
 export function linkSettings(c: AppContext): LinkSettings {
   return { signingSecret: c.var.settings.signingSecret, requestUrl: c.req.url };
 }
 
-/** The run's page in the console, on the same host. */
+/** Returns the path of the run's page in the console, on the same host. */
 export function appPath({ run, ref }: PlacedRun): string {
   return `/o/${ref.workspaceId}/projects/p/${ref.projectId}/r/${run.id}?trace_id=${run.trace_id}&start_time=${encodeURIComponent(microsToIso(run.start_time))}`;
 }
 
-/** An absolute URL of an attachment, or of a payload that is kept in R2. */
+/** Returns an absolute, signed URL of an attachment or of a payload that is stored in R2. */
 export async function signedObjectUrl(
   { signingSecret, requestUrl }: LinkSettings,
   { object, mimeType }: { object: string; mimeType: string },
@@ -40,12 +40,12 @@ export async function signedObjectUrl(
   return new URL(`${ATTACHMENTS_PATH}/${token}`, requestUrl).href;
 }
 
-/** Null when the token is not genuine, or too old. */
+/** Returns null if the token is not genuine or has expired. */
 function readGrant(secret: string, token: string): Promise<AttachmentGrant | null> {
   return readToken<AttachmentGrant>(secret, PURPOSE, token);
 }
 
-/** Attachments and large payloads by the signed URLs that runs are read with; no key is needed. */
+/** Serves attachments and large payloads at the signed URLs that responses with runs contain, without a key. */
 export const attachmentRoutes = createRouter();
 
 attachmentRoutes.get("/attachments/:token", async (c) => {
@@ -58,7 +58,7 @@ attachmentRoutes.get("/attachments/:token", async (c) => {
     headers: {
       "content-type": grant.mimeType,
       "content-length": String(object.size),
-      // Somebody else's file: it must not run as a page of this host.
+      // The file comes from a user: it must not run as a page of this host.
       "content-disposition": "attachment",
       "content-security-policy": "sandbox",
       "x-content-type-options": "nosniff",
@@ -67,7 +67,10 @@ attachmentRoutes.get("/attachments/:token", async (c) => {
   });
 });
 
-/** The share of a public request, on a host where its workspace may be seen; 404 when there is none. */
+/**
+ * Returns the share of a public request. Throws a 404 if there is none, and refuses the request if the
+ * share's workspace may not be accessed on this host.
+ */
 export async function requireShare(c: AppContext, token: string): Promise<RunShareRow> {
   const share = await findShare(c.env.DB, token);
   await admitWorkspace(c, share.workspace_id);

@@ -18,7 +18,7 @@ import {
 } from "./feedback-input.ts";
 import type { FeedbackDeps } from "./feedback-shards.ts";
 
-/** How often a deletion starts over because the feedback is being copied or changed. */
+/** Maximum attempts at a deletion, which starts over while the feedback is being copied or changed. */
 const MAX_DELETION_ATTEMPTS = 5;
 
 export type FeedbackChange = {
@@ -29,7 +29,7 @@ export type FeedbackChange = {
   feedback_config?: FeedbackConfig | null | undefined;
 };
 
-/** What is given replaces what was there, null included. */
+/** Replaces the given fields of feedback, with null as well. Fields that are undefined keep their value. */
 export async function changeFeedback(
   deps: FeedbackDeps,
   workspaceId: string,
@@ -64,7 +64,7 @@ export async function changeFeedback(
   return copied.get(rowKey(changed)) ?? changed;
 }
 
-/** The copy goes first: when that fails the row is still there, and can be deleted again. */
+/** Deletes feedback. Its copy goes first: if that fails, the row still exists and can be deleted again. */
 export async function removeFeedback(
   deps: FeedbackDeps,
   workspaceId: string,

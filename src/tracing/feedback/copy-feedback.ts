@@ -12,7 +12,7 @@ import type { ShardRef } from "../shard/shard-ref.ts";
 import { type FeedbackDeps, feedbackDeps, toShardFeedback } from "./feedback-shards.ts";
 import { nextCopyAttempt } from "./copy-schedule.ts";
 
-/** A run may have more: the sweep finds those. */
+/** Maximum number of rows that one call copies. The sweep copies the rest. */
 const MAX_ROWS_PER_CALL = 500;
 
 const MAX_ROWS_PER_SWEEP = 200;
@@ -21,7 +21,7 @@ type RunFeedback = { row: FeedbackRow; runId: string };
 
 type ShardGroup = { ref: ShardRef; feedback: RunFeedback[] };
 
-/** Copies the feedback that was there before its runs, which are there now. */
+/** Copies the feedback that was recorded before its runs arrived. Call it once they are stored. */
 export async function copyDueFeedback(
   env: Env,
   workspaceId: string,
@@ -32,7 +32,7 @@ export async function copyDueFeedback(
   await copyFeedback(deps, rows);
 }
 
-/** Tries again what could not be copied, for a day. `now` in epoch milliseconds. */
+/** Retries failed copies, for up to a day. `now` is in epoch milliseconds. */
 export async function sweepFeedback(env: Env, now: number): Promise<void> {
   await sweepDueFeedback(feedbackDeps(env, () => now));
 }
@@ -54,8 +54,8 @@ export async function sweepDueFeedback(deps: FeedbackDeps): Promise<void> {
 }
 
 /**
- * Brings rows to the shards of their runs. Returns those that were, by `rowKey`, as they are then;
- * of the others the run is unknown, or its shard did not answer, and they stay due.
+ * Copies rows to the shards of their runs. Returns the copied rows in their current state, by `rowKey`.
+ * Rows whose run is unknown, or whose shard did not answer, are not returned and stay due.
  */
 export async function copyFeedback(
   deps: FeedbackDeps,
@@ -70,14 +70,14 @@ export async function copyFeedback(
     made.map(async (copy, index) => {
       const row = noted[index];
       if (row !== undefined) current.set(rowKey(row), row);
-      // Deleted while it was being copied.
+      // The row was deleted while it was being copied.
       else await deps.shards.remove(refOf(copy), [copy.id]);
     }),
   );
   return current;
 }
 
-/** The shard that has, or may have, a row's copy; null when there is none. */
+/** Returns the shard that has, or may have, a copy of the row; null if there is none. */
 export async function shardOfFeedback(
   { shards }: FeedbackDeps,
   row: FeedbackRow,
@@ -156,7 +156,7 @@ async function copyGroup(
   }
 }
 
-/** The rows stay due, so that nothing is lost: no reason to fail a request that has stored them. */
+/** Logs the failure only: the rows stay due, so the request that stored them need not fail. */
 function noteFailure(workspaceId: string, error: unknown): void {
   log("warn", "warn", {
     event: "feedback_not_copied",

@@ -1,14 +1,14 @@
 const MINUTE_MS = 60_000;
 
-/** The first time that a copy is tried again: by then the request that makes it has ended. */
+/** Delay before the first retry of a copy: by then the request that makes the copy has ended. */
 export const FIRST_RETRY_MS = MINUTE_MS;
 
 const LAST_RETRY_MS = 60 * MINUTE_MS;
 const GIVEN_UP_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * When a copy that could not be made `now` is tried again: after as long as it has been wanted, so
- * that the pauses double, between a minute and an hour. Null after a day. Epoch milliseconds.
+ * Returns when a copy that failed at `now` is retried: after as long as the copy has been due, so that
+ * the delays double, between a minute and an hour. Returns null after a day. Times are epoch milliseconds.
  */
 export function nextCopyAttempt(wantedAt: number, now: number): number | null {
   const waited = now - wantedAt;

@@ -2,13 +2,13 @@ export const FEEDBACK_SOURCES = ["api", "model", "app", "auto_eval"] as const;
 
 type FeedbackSourceType = (typeof FEEDBACK_SOURCES)[number];
 
-/** Feedback to be recorded, checked. Texts named JSON are JSON text, times epoch milliseconds. */
+/** Checked feedback that is to be recorded. Members named JSON are JSON text, times are epoch milliseconds. */
 export type FeedbackInput = {
   id: string;
-  /** Null: about the project `sessionId` as a whole. */
+  /** Null for feedback about the project `sessionId` as a whole. */
   runId: string | null;
   traceId: string | null;
-  /** The project that the feedback is about; null for feedback about a run, which has its project. */
+  /** The project that the feedback is about. Null for feedback about a run, whose project is known. */
   sessionId: string | null;
   key: string;
   score: number | null;
@@ -23,7 +23,7 @@ export type FeedbackInput = {
   error: boolean;
   extraJson: string | null;
   extendTraceRetention: boolean;
-  /** When the run started. */
+  /** Start time of the run. */
   startTime: number | null;
   createdAt: number | null;
   modifiedAt: number | null;
@@ -32,13 +32,13 @@ export type FeedbackInput = {
 export type FeedbackRefusal = {
   ok: false;
   id: string;
-  /** No such project; an id that is another run's; a score that the key's config does not permit. */
+  /** The project does not exist; the id is another run's feedback; or the key's config does not permit the score. */
   code: "not_found" | "conflict" | "validation";
   field: string;
   message: string;
 };
 
-/** A body that is no feedback: `field` is a dot path, empty when it is the whole. */
+/** The error of a body that is not valid feedback; `field` is a dot path, empty for the body as a whole. */
 export class FeedbackBodyError extends Error {
   override readonly name = "FeedbackBodyError";
   readonly field: string;
@@ -49,7 +49,7 @@ export class FeedbackBodyError extends Error {
   }
 }
 
-/** Yes and no are scores as well. */
+/** Converts a score to a number; booleans are scores as well. */
 export function toScore(score: number | boolean | null | undefined): number | null {
   return score == null ? null : Number(score);
 }
@@ -58,7 +58,7 @@ export function toJson(value: unknown): string | null {
   return value == null ? null : JSON.stringify(value);
 }
 
-/** What scores and values of a feedback key mean. */
+/** The meaning of the scores and values of a feedback key. */
 export type FeedbackConfig = {
   type: "continuous" | "categorical" | "freeform";
   min?: number | null | undefined;
@@ -68,7 +68,7 @@ export type FeedbackConfig = {
 
 export type Judgement = { score?: number | null | undefined; value?: unknown };
 
-/** The JSON text that is stored; equal configs have equal texts. */
+/** Returns the JSON text that is stored; equal configs have equal texts. */
 export function configText({ type, min, max, categories }: FeedbackConfig): string {
   return JSON.stringify({
     type,
@@ -78,14 +78,14 @@ export function configText({ type, min, max, categories }: FeedbackConfig): stri
   });
 }
 
-/** Reads the text that is stored. */
+/** Parses the stored text. */
 export function readConfig(text: string): FeedbackConfig {
   return JSON.parse(text) as FeedbackConfig;
 }
 
 /**
- * What the config of the key does not permit: a score out of bounds, or one of no category; without
- * a score, a value that is neither a category's label nor its number. Null when there is nothing.
+ * Returns what the config of the key does not permit: a score that is out of bounds or of no category or,
+ * without a score, a value that is neither a category's label nor its number. Null if all is permitted.
  */
 export function judgementProblem(
   config: FeedbackConfig,

@@ -4,15 +4,15 @@ import type { ShardFeedback } from "../shard/feedback-stats.ts";
 import { type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import type { FeedbackRow } from "../../db/feedback-repo.ts";
 
-/** Where the copies of feedback are: beside the runs. */
+/** Access to the copies of feedback, which shards store beside the runs. */
 type FeedbackShards = {
-  /** The shards of those runs that are known. With `await`, the others are announced later. */
+  /** Returns the shards of the runs that are known. With `await`, the other runs are announced later. */
   locate: (
     workspaceId: string,
     runIds: readonly string[],
     options: { await: boolean },
   ) => Promise<LocatedRun[]>;
-  /** Puts copies in place of those with the same ids; the answer names the runs that are there. */
+  /** Stores copies and replaces those with the same ids. Returns the runs that the shard has. */
   put: (ref: ShardRef, rows: ShardFeedback[]) => Promise<FeedbackRun[]>;
   remove: (ref: ShardRef, ids: string[]) => Promise<void>;
 };
@@ -41,7 +41,7 @@ export function feedbackDeps(env: Env, now: () => number = Date.now): FeedbackDe
   };
 }
 
-/** What a shard keeps of a row, and statistics are made of; about a project it has no run. */
+/** Returns what shards store of a row and compute statistics from. Feedback about a project has no run. */
 export function toShardFeedback(row: FeedbackRow): ShardFeedback {
   return {
     id: row.id,

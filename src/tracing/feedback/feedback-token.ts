@@ -17,11 +17,14 @@ export type NewFeedbackToken = TokenLife & {
   run_id: string;
   feedback_key: string;
   feedback_config?: FeedbackConfig | null | undefined;
-  /** The id of the feedback that is to be. */
+  /** The id of the feedback that the token will create. */
   id?: string | null | undefined;
 };
 
-/** The row of a new token; `now` in epoch milliseconds. The id is the secret of the link, so it is never the client's. */
+/**
+ * Returns the row of a new token; `now` is in epoch milliseconds. The id is the secret of the link, so it
+ * never comes from the client.
+ */
 export function newFeedbackToken(workspaceId: string, body: NewFeedbackToken, now: number) {
   return {
     id: crypto.randomUUID(),
@@ -35,12 +38,12 @@ export function newFeedbackToken(workspaceId: string, body: NewFeedbackToken, no
   };
 }
 
-/** The address by which the token's feedback can be given; `url` is any of the host that it leads to. */
+/** Returns the URL that accepts the token's feedback; `url` is any URL on the host that it points to. */
 export function feedbackLink(tokenId: string, url: string): string {
   return new URL(`/api/v1/feedback/tokens/${tokenId}`, url).href;
 }
 
-/** When a token made `now` ends: as it says, or after three hours. Epoch milliseconds. */
+/** Returns when a token made at `now` expires: as requested, or after three hours. In epoch milliseconds. */
 export function tokenExpiry({ expires_at, expires_in }: TokenLife, now: number): number {
   if (expires_at != null) return microsToMillis(expires_at);
   if (expires_in == null) return now + DEFAULT_LIFE_MS;

@@ -16,8 +16,8 @@ import type { FeedbackDeps } from "./feedback-shards.ts";
 export type FeedbackOutcome = { ok: true; row: FeedbackRow } | FeedbackRefusal;
 
 /**
- * Stores feedback, each in place of the one with its id, and brings it to its run, if that is here;
- * otherwise when it comes. One that is refused does not keep back the others.
+ * Stores feedback, replacing any with the same id, and copies it to the shard of its run: now if the run
+ * is known, otherwise when the run arrives. A refused item does not prevent the others from being stored.
  */
 export async function recordFeedback(
   deps: FeedbackDeps,
@@ -43,7 +43,7 @@ export async function recordFeedback(
     deps.db,
     accepted.map((input) => toRow(workspaceId, input, now)),
   );
-  // The last counts when an id came twice.
+  // If an id occurs twice, the last one counts.
   const latest = new Map<string, FeedbackRow>();
   for (const row of stored) if (row !== undefined) latest.set(rowKey(row), row);
   const copied = await copyFeedback(deps, [...latest.values()]);
@@ -72,7 +72,7 @@ async function storedConfigs(
   return new Map(rows.map((row) => [row.feedback_key, readConfig(row.feedback_config)] as const));
 }
 
-/** The first feedback of a key that brings a config sets the key's. */
+/** Stores the config of the first feedback that brings one for a key without a config. */
 async function storeNewConfigs(
   { db, now }: FeedbackDeps,
   workspaceId: string,

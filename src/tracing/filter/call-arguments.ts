@@ -16,7 +16,7 @@ import { parseUuid } from "../../lib/uuid.ts";
 import { RUN_TYPES } from "../model/run-write.ts";
 import type { Value } from "./filter-tree.ts";
 
-/** All of these throw a FilterError for what does not fit. */
+/** The functions below throw a FilterError for an argument that does not fit. */
 
 export function functionName(call: FunctionCall): FunctionName {
   const name = FUNCTION_NAMES.find((known) => known === call.name);
@@ -27,7 +27,7 @@ export function functionName(call: FunctionCall): FunctionName {
   throw new FilterError(call.at, problem, "a function");
 }
 
-/** Exactly as many as there are names for them. */
+/** Returns the arguments of a call, which must be as many as `names`. */
 export function takeArguments<Names extends string[]>(
   call: FunctionCall,
   ...names: Names
@@ -41,7 +41,7 @@ export function takeArguments<Names extends string[]>(
   return args as { [Index in keyof Names]: Argument };
 }
 
-/** The field an argument names, bare or in quotes, when the function can be used with it. */
+/** Returns the field that an argument names, bare or in quotes, if the function can be used with it. */
 export function toField(argument: Argument, used: FunctionName): FieldName {
   if (argument.kind !== "name" && argument.kind !== "string") {
     throw unexpected(argument.at, "a field such as name", describeArgument(argument));
@@ -64,7 +64,7 @@ export function toField(argument: Argument, used: FunctionName): FieldName {
   return field;
 }
 
-/** `rule` says what is taken, for the message. */
+/** `rule` says what is accepted, for the message. */
 export function toText(argument: Argument, rule: string): string {
   if (argument.kind === "string") return argument.value;
   const problem = `${rule}, not ${describeArgument(argument)}`;
@@ -73,7 +73,7 @@ export function toText(argument: Argument, rule: string): string {
 
 const DURATION = /^(\d+(?:\.\d+)?) ?(us|ms|s|m|h|d)$/;
 
-/** Microseconds as a power of ten, times a factor. */
+/** The microseconds of each unit: a power of ten, times a factor. */
 const DURATION_UNITS: Readonly<Record<string, [power: number, factor: number]>> = {
   us: [0, 1],
   ms: [3, 1],
@@ -83,10 +83,10 @@ const DURATION_UNITS: Readonly<Record<string, [power: number, factor: number]>> 
   d: [6, 86_400],
 };
 
-/** What is compared with text leaves, of which no more than MAX_LEAF_CHARS are kept. */
+/** The families that are compared with text leaves, which are stored up to MAX_LEAF_CHARS only. */
 const CLIPPED: ReadonlySet<Family> = new Set(["metadata", "input", "output"]);
 
-/** "interrupted" belongs to the vocabulary, though no run of this store has it. */
+/** "interrupted" is a valid status in filters, although no run of this store has it. */
 const STATUSES = ["pending", "success", "error", "interrupted"];
 
 const VOCABULARIES: Partial<Record<ValueType, readonly string[]>> = {
@@ -97,7 +97,7 @@ const VOCABULARIES: Partial<Record<ValueType, readonly string[]>> = {
 const MICROS_POWER = 6;
 const PICODOLLARS_POWER = 12;
 
-/** What a value of the type is written like, for messages. */
+/** How a value of each type is written, for messages. */
 export const EXPECTED: Readonly<Record<ValueType, string>> = {
   text: "a text in quotes",
   uuid: "a UUID in quotes",
@@ -111,7 +111,7 @@ export const EXPECTED: Readonly<Record<ValueType, string>> = {
   "json text": "a text in quotes, a number, true or false",
 };
 
-/** The argument in the unit of the field's column. Throws a FilterError. */
+/** Returns the argument in the unit of the field's column. Throws a FilterError. */
 export function toFieldValue(name: FieldName, argument: Argument): Value {
   const { type, entry } = fieldOf(name);
   const value = isLiteral(argument) ? convert(type, argument) : undefined;
@@ -120,7 +120,7 @@ export function toFieldValue(name: FieldName, argument: Argument): Value {
   return clipped && typeof value === "string" ? clipText(value, MAX_LEAF_CHARS) : value;
 }
 
-/** For messages. */
+/** Describes an argument for a message. */
 export function describeArgument(argument: Argument): string {
   switch (argument.kind) {
     case "string":
@@ -199,7 +199,7 @@ function toNumber(literal: Literal, power: number): number | undefined {
   throw new FilterError(literal.at, `the number ${quoted(literal.text)} is too large`, "a number");
 }
 
-/** As a JavaScript program writes it. */
+/** Returns the text of a literal as JavaScript writes it; undefined for null. */
 function jsonText(literal: Literal): string | undefined {
   switch (literal.kind) {
     case "string":
@@ -217,7 +217,7 @@ function member(known: readonly string[], literal: Literal): string | undefined 
   return literal.kind === "string" && known.includes(literal.value) ? literal.value : undefined;
 }
 
-/** "5s", "1500ms", "2m", also us, h and d; null for anything else. */
+/** Parses "5s", "1500ms" or "2m", also with us, h and d, into microseconds; null for any other text. */
 function parseDuration(text: string): Micros | null {
   const match = DURATION.exec(text);
   const [power, factor] = DURATION_UNITS[match?.[2] ?? ""] ?? [];
@@ -227,8 +227,8 @@ function parseDuration(text: string): Micros | null {
 }
 
 /**
- * A decimal number times 10^power, rounded once: "1.005" times 10^12 is whole, which the product
- * 1.005 * 1e12 is not.
+ * Returns a decimal number times 10^power, rounded only once: "1.005" times 10^12 is an integer, whereas
+ * the product 1.005 * 1e12 is not.
  */
 function scaled(decimal: string, power: number): number {
   const [mantissa = "", exponent = "0"] = decimal.toLowerCase().split("e");

@@ -11,7 +11,7 @@ import {
   utf8Bytes,
 } from "./like-pattern.ts";
 
-/** True for the rows that match; false or null for the others. `depth` counts ANDs and ORs. */
+/** An SQL condition, true for rows that match, false or null for others. `depth` counts nested ANDs and ORs. */
 export type Condition = Sql & { depth: number };
 
 export function condition({ text, params }: Sql): Condition {
@@ -19,8 +19,8 @@ export function condition({ text, params }: Sql): Condition {
 }
 
 /**
- * SQLite limits the depth of expressions, so that the shallowest parts are joined first: what is
- * nested already then gets only one level deeper. At least one condition.
+ * Joins conditions, of which there must be at least one. SQLite limits the depth of expressions, so the
+ * shallowest conditions are joined first: those already nested then get only one level deeper.
  */
 export function joinConditions(
   operator: "AND" | "OR",
@@ -46,7 +46,7 @@ function byDepth(a: Condition, b: Condition): number {
 
 const OPERATORS = { gt: ">", gte: ">=", lt: "<", lte: "<=" } as const;
 
-/** What holds exactly where the test does not, also for null, if a single test can say it. */
+/** Returns the test that holds exactly where this one does not, also for null; null if no single test does. */
 export function opposite(test: Test): Test | null {
   switch (test.op) {
     case "eq":
@@ -62,7 +62,7 @@ export function opposite(test: Test): Test | null {
   }
 }
 
-/** The test of an SQL expression. Null counts as false. */
+/** Returns the SQL that applies a test to an expression. A result of null counts as false. */
 export function testSql(expression: string, test: Test): Sql {
   switch (test.op) {
     case "eq":
@@ -89,7 +89,7 @@ export function testSql(expression: string, test: Test): Sql {
   }
 }
 
-/** True for false and for null. */
+/** Returns SQL that is true where the given SQL is false or null. */
 export function untrue({ text, params }: Sql): Sql {
   return { text: `(${text}) IS NOT TRUE`, params };
 }
@@ -98,12 +98,12 @@ function equal(expression: string, operator: "=" | "IS NOT", value: Value): Sql 
   return sql(`${expression} ${operator} ?`, value);
 }
 
-/** Whether the text, in any case, is a part of that of `expression`; null for null. */
+/** Tests whether `expression` contains the text, ignoring the case of ASCII letters; null for null. */
 function containsSql(expression: string, text: string): Sql {
   return sql(`instr(lower(${expression}), ?) > 0`, lowerAscii(text));
 }
 
-/** See parseLike. Null or false for null. The time it takes is linear in the length of the text. */
+/** Tests a pattern, see parseLike; null or false for null. It takes time linear in the length of the text. */
 function likeSql(expression: string, pattern: string): Sql {
   const parsed = parseLike(pattern);
   const literal = innerLiteral(parsed);
@@ -114,21 +114,21 @@ function likeSql(expression: string, pattern: string): Sql {
     : longLikeSql(expression, parsed);
 }
 
-/** The text, in lower case, that `testSql` looks for in what is tested; null when it is another test. */
+/** Returns the lower-case text that `testSql` searches for in a value; null for any other kind of test. */
 export function soughtText(test: Test): string | null {
   if (test.op === "contains") return lowerAscii(test.text);
   const literal = test.op === "like" ? innerLiteral(parseLike(test.pattern)) : null;
   return literal === null ? null : lowerAscii(literal);
 }
 
-/** Whether a pattern is one that SQLite's own functions cannot match. */
+/** Returns whether a pattern is too long for SQLite's own LIKE. */
 export function isLongLike(pattern: string): boolean {
   const parsed = parseLike(pattern);
   const text = parsed.pieces.map(sqlitePattern).join("%");
   return innerLiteral(parsed) === null && utf8Bytes(text) > MAX_LIKE_BYTES;
 }
 
-/** The literal of a pattern that is one between two `%`; else null. */
+/** Returns the literal of a pattern that is a single literal between two `%`; otherwise null. */
 function innerLiteral({ pieces }: LikePattern): string | null {
   const [before, inner, after, ...others] = pieces;
   if (before?.length !== 0 || after?.length !== 0 || others.length > 0) return null;

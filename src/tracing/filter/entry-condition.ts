@@ -13,25 +13,26 @@ import { type Family, fieldOf, type EntryMember } from "./fields.ts";
 import type { Predicate, Test } from "./filter-tree.ts";
 
 /**
- * Predicates on what a run may have several of: entries of metadata (key, value), leaves of inputs
- * and of outputs (key, value), feedback (key, score, value, source, comment, error) and tags.
+ * Compiles predicates on entries, of which a run may have several: entries of metadata (key, value),
+ * leaves of inputs and of outputs (key, value), feedback (key, score, value, source, comment, error) and
+ * tags.
  *
- * The predicates of one family that are direct operands of the same and(...) are a group; any other
- * predicate is a group of its own: an operand of or(...) or not(...), the whole filter, and always
- * one on tags, inputs, outputs or metadata as a whole.
+ * The predicates of one family that are direct operands of the same and(...) form a group. Any other
+ * predicate is a group of its own: an operand of or(...) or not(...), the whole filter, and always a
+ * predicate on tags, inputs, outputs or metadata as a whole.
  *
- * Negative are neq with a value, notlike, and eq with null; all others are positive, neq with null
- * among them, which asks for a value.
+ * The negative predicates are neq with a value, notlike, and eq with null. All others are positive,
+ * including neq with null, which asks for a value.
  *
- * - A group with a positive predicate holds for a run that has an entry for which all of its
- *   predicates hold, the negative ones too. So and(eq(key, k), neq(value, v)) is k with another
- *   value, and and(neq(key, k), eq(value, v)) is v under another key.
- * - A group of negative predicates alone holds for a run none of whose entries is what any of them
- *   excludes. So neq(key, k) is a run without k, and and(neq(key, k), neq(value, v)) is one that has
- *   neither the key k nor the value v, be it under another key.
+ * - A group with a positive predicate holds for a run with an entry for which all of its predicates hold,
+ *   including the negative ones. So and(eq(key, k), neq(value, v)) means k with another value, and
+ *   and(neq(key, k), eq(value, v)) means v under another key.
+ * - A group of only negative predicates holds for a run without any entry that one of them excludes. So
+ *   neq(key, k) means a run without k, and and(neq(key, k), neq(value, v)) means a run that has neither
+ *   the key k nor the value v, even under another key.
  *
- * It follows that of single predicates neq is the complement of eq, and notlike that of like; and
- * that the negative ones hold for a run without entries.
+ * It follows that a single neq is the complement of eq, a single notlike is that of like, and the
+ * negative predicates hold for a run without entries.
  */
 export function entryGroup(
   alias: string,
@@ -60,7 +61,7 @@ function memberTests(predicates: readonly Predicate[]) {
 
 type MemberTest = { member: EntryMember; test: Test };
 
-/** `list` is the JSON of all entries. `from` ends inside of its WHERE: further conditions follow by AND. */
+/** `list` is the JSON of all entries. `from` ends within its WHERE clause: further conditions follow with AND. */
 export type EntrySource = {
   list: string;
   from: string;
@@ -75,7 +76,7 @@ function isNegative(test: Test): boolean {
   );
 }
 
-/** Whether the run has an entry for which all of the tests hold; or that it has none. */
+/** Tests whether the run has an entry for which all of the tests hold; negated, that it has none. */
 function existsSql(
   alias: string,
   family: Family,
@@ -89,7 +90,7 @@ function existsSql(
   return { text: `${negated ? "NOT " : ""}EXISTS (${entry.text})`, params: entry.params };
 }
 
-/** The one pair that the tests name by its key and its value. */
+/** Returns the pair, if the tests name exactly one by its key and its value. */
 function namedPair(tests: readonly MemberTest[]): Leaf | null {
   if (tests.length !== 2) return null;
   const [key, value] = (["key", "value"] as const).map((member) => {
@@ -99,21 +100,21 @@ function namedPair(tests: readonly MemberTest[]): Leaf | null {
   return typeof key === "string" && typeof value === "string" ? [key, value] : null;
 }
 
-/** What stands between two texts of the list: a key of these could be found where there is none. */
+/** The text between two strings of the list: as a key, it could be found where there is no such key. */
 const SEPARATORS = new Set([",", "],["]);
 
-/** Whether a pair is in the run's list, by its text; null where only reading the list tells. */
+/** Tests whether a pair is in the run's list by searching its JSON text; null if the list must be parsed. */
 export function pairSql(alias: string, leaf: Leaf): Sql | null {
   if (SEPARATORS.has(leaf[0])) return null;
   return sql(`instr(ifnull(${alias}.metadata, ''), ?) > 0`, JSON.stringify(leaf));
 }
 
-/** A search for a text: most lists need not be read, as their JSON does not have it. */
+/** Returns a search for a text, which need not parse most lists because their JSON does not contain the text. */
 function searchSql(alias: string, family: Family, tests: readonly MemberTest[]): Sql | null {
   const [only] = tests;
   if (only === undefined || tests.length > 1 || family === "feedback") return null;
   const text = soughtText(only.test);
-  // What JSON writes in another way cannot be looked for in it.
+  // A text that JSON escapes cannot be found in the JSON.
   if (text === null || JSON.stringify(text) !== `"${text}"`) return null;
   const { list, columns } = sourceOf(alias, family);
   const has = (expression: string): string => `instr(lower(${expression}), sought.text) > 0`;
@@ -135,10 +136,10 @@ function generalSql(alias: string, family: Family, tests: readonly MemberTest[])
   return { text: `SELECT 1 FROM ${from} AND ${all.text}`, params: all.params };
 }
 
-/** The column of `runs` with the JSON list of a family's entries. */
+/** The column of `runs` that holds the JSON list of each family's entries. */
 const LIST = { tag: "tags", metadata: "metadata", input: "input_leaves", output: "output_leaves" };
 
-/** The entries of one run. */
+/** Returns the source of the entries of one run. */
 export function sourceOf(alias: string, family: Family): EntrySource {
   if (family === "feedback") {
     return {
@@ -165,6 +166,6 @@ export function sourceOf(alias: string, family: Family): EntrySource {
   };
 }
 
-/** A text without its quotes, and the JSON text of anything else; null for JSON's null. */
+/** A string without its quotes, the JSON text of any other value, and null for JSON null. */
 const FEEDBACK_VALUE = `(CASE json_type(rating.value)
   WHEN 'text' THEN rating.value ->> '$' WHEN 'null' THEN NULL ELSE rating.value END)`;

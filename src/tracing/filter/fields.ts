@@ -1,6 +1,6 @@
 /**
- * What a field's values are compared with. "time" is kept in microseconds, "duration" too, "usd" in
- * picodollars; "uuid" in lower case with dashes.
+ * The type of the values that a field is compared with. Values of "time" and "duration" are in
+ * microseconds, those of "usd" in picodollars, those of "uuid" in lower case with dashes.
  */
 export type ValueType =
   | "text"
@@ -12,10 +12,10 @@ export type ValueType =
   | "number"
   | "usd"
   | "boolean"
-  /** Text, with numbers and booleans meaning their JSON text. */
+  /** Text; numbers and booleans stand for their JSON text. */
   | "json text";
 
-/** What a run may have any number of: see entry-condition.ts. */
+/** The kinds of entries, of which a run may have any number: see entry-condition.ts. */
 export type Family = "metadata" | "input" | "output" | "feedback" | "tag";
 
 export type EntryMember = "key" | "value" | "score" | "source" | "comment" | "error";
@@ -23,7 +23,7 @@ export type EntryMember = "key" | "value" | "score" | "source" | "comment" | "er
 export type FilterField = {
   type: ValueType;
   functions: readonly FunctionName[];
-  /** Absent for what a run has once. */
+  /** Absent for a field that a run has only once. */
   entry?: { family: Family; member: EntryMember; paired: boolean };
 };
 

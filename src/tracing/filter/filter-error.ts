@@ -1,14 +1,14 @@
-/** The request field whose text is at fault, when several may be given. */
+/** The request field whose text is at fault, if several may be given. */
 export type FilterScope = "filter" | "trace_filter" | "tree_filter";
 
-/** A filter text that is refused. `message` is for whoever wrote it. */
+/** The error of a rejected filter text. `message` is for the author of the filter. */
 export class FilterError extends Error {
   override readonly name = "FilterError";
-  /** Characters before the place that is wrong. */
+  /** Number of characters before the error. */
   readonly position: number;
-  /** What could have stood there. */
+  /** What was expected there. */
   readonly expected: string;
-  /** Set where several texts are compiled together. */
+  /** Set if several texts are compiled together. */
   scope: FilterScope | undefined;
 
   constructor(position: number, problem: string, expected: string) {
@@ -22,7 +22,7 @@ export function unexpected(position: number, expected: string, found: string): F
   return new FilterError(position, `expected ${expected} but found ${found}`, expected);
 }
 
-/** The candidate that a misspelt name most likely means; undefined when none is close. */
+/** Returns the candidate that a misspelt name most likely means; undefined if none is close. */
 function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));
@@ -35,13 +35,13 @@ function nearestName(name: string, candidates: readonly string[]): string | unde
   return best?.candidate;
 }
 
-/** ", did you mean x?" for a message, or nothing. */
+/** Returns ", did you mean x?" for a message, or an empty text. */
 export function suggestion(name: string, candidates: readonly string[]): string {
   const nearest = nearestName(name, candidates);
   return nearest === undefined ? "" : `, did you mean ${nearest}?`;
 }
 
-/** Characters to insert, delete or replace. */
+/** Returns the number of characters to insert, delete or replace. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

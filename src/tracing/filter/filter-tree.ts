@@ -11,17 +11,17 @@ export type Test =
   | { op: "like" | "notlike"; pattern: string }
   | { op: "contains"; text: string };
 
-/** is_root and execution_order are tests of parent_run_id here; has(tags, x) is eq. */
+/** A test of one field. is_root and execution_order become tests of parent_run_id; has(tags, x) becomes eq. */
 export type Predicate = { kind: "predicate"; field: FieldName; test: Test };
 
-/** A filter whose names and types are checked. Plain data. */
+/** A filter whose names and types are checked. It is plain data. */
 export type Filter =
   | { kind: "and" | "or"; operands: Filter[] }
   | { kind: "not"; operand: Filter }
   | Predicate
-  /** Each of these, in lower case, somewhere in the run's texts. */
+  /** Each of these lower-case words occurs somewhere in the run's texts. */
   | { kind: "words"; words: string[] }
-  /** All of these are among the run's metadata. */
+  /** All of these pairs are in the run's metadata. */
   | { kind: "metadata"; leaves: Leaf[] }
-  /** This key, or one below it. */
+  /** The run's metadata has this key, or a key below it. */
   | { kind: "metadata key"; key: string };

@@ -2,22 +2,22 @@ import { fieldOf } from "./fields.ts";
 import type { Filter, Predicate } from "./filter-tree.ts";
 import { isLongLike } from "./condition.ts";
 
-/** About how long it takes to try a filter on a run, in microseconds. */
+/** The approximate time that it takes to test a filter on a run, in microseconds. */
 export type FilterWork = {
   perRun: number;
-  /** For each byte of the texts that are read. */
+  /** Microseconds for each byte of the texts that are read. */
   perByte: number;
-  /** Besides the run's own row. */
+  /** What is read besides the run's own row. */
   reads: { leaves: boolean; feedback: boolean };
 };
 
 const ATTRIBUTE_WORK = 4;
 const LEAVES_WORK = { perRun: 8, perByte: 0.02 };
-/** A word is looked for in the text of a list, and few lists are then read. */
+/** A word is searched for in the JSON text of a list, so few lists have to be parsed. */
 const WORD_WORK = { perRun: 4, perByte: 0.008 };
 const LONG_LIKE_WORK = { perRun: 50, perByte: 2 };
 
-/** The work of trying all of these filters. */
+/** Returns the work of testing all of these filters. */
 export function workOf(filters: readonly Filter[]): FilterWork {
   const work = { perRun: 1, perByte: 0, reads: { leaves: false, feedback: false } };
   const add = (perRun: number, perByte: number): void => {

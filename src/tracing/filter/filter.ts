@@ -8,30 +8,30 @@ import { runCondition } from "./run-condition.ts";
 export { FilterError, type FilterScope } from "./filter-error.ts";
 export type { Filter } from "./filter-tree.ts";
 
-/** SQLite inside a Durable Object takes 100 in a statement; the rest is for other conditions. */
+/** SQLite inside a Durable Object allows 100 parameters in a statement; other conditions need the rest. */
 const MAX_PARAMETERS = 80;
-/** A statement may have 100,000; the rest is for other conditions. */
+/** A statement may have 100,000 characters; other conditions need the rest. */
 const MAX_SQL_CHARS = 80_000;
 
-/** Texts of the filter language; undefined where there is none. */
+/** Texts of the filter language; undefined if not given. */
 export type ScopeTexts = {
-  /** What each run fulfils. */
+  /** The filter that each run must match. */
   filter?: string | undefined;
-  /** What the root run of the run's trace fulfils. */
+  /** The filter that the root run of the run's trace must match. */
   traceFilter?: string | undefined;
-  /** What any run of the run's trace fulfils. */
+  /** The filter that at least one run of the run's trace must match. */
   treeFilter?: string | undefined;
 };
 
-/** Bounds of the starts of runs, in microseconds; inclusive, and null for no bound. */
+/** Inclusive bounds of the start times of runs, in microseconds; null for no bound. */
 export type TimeSpan = { from: number | null; to: number | null };
 
-/** Traces known to fulfil `traceFilter` or `treeFilter` by a run that is stored elsewhere. */
+/** Ids of traces known to match `traceFilter` or `treeFilter` because of a run that is stored elsewhere. */
 export type KnownTraces = { trace: readonly string[]; tree: readonly string[] };
 
 /**
- * The syntax tree of a filter text, names and types checked. Throws a FilterError, also for a text
- * that alone exceeds the limits of compileFilter.
+ * Parses a filter text to its syntax tree and checks names and types. Throws a FilterError, also for a
+ * text that alone exceeds the limits of compileFilter.
  */
 export function parseFilter(text: string): Filter {
   const filter = parseTree(text);
@@ -39,7 +39,7 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
-/** What is wrong with a filter text, with the place in it; null when nothing is. */
+/** Describes what is wrong with a filter text, with the position; null if it is valid. */
 export function filterProblem(text: string): string | null {
   try {
     parseFilter(text);
@@ -51,9 +51,9 @@ export function filterProblem(text: string): string | null {
 }
 
 /**
- * The filter as a condition on the row `alias` of a shard's `runs`: true for the runs that match,
- * false or null for others. Throws a FilterError when it has more conditions or values than one
- * statement of SQLite can take.
+ * Compiles the filter to a condition on the row `alias` of a shard's `runs`: true for the runs that
+ * match, false or null for others. Throws a FilterError if it has more conditions or values than one
+ * statement of SQLite allows.
  */
 export function compileFilter(filter: Filter, alias: string): Sql {
   const compiled = runCondition(filter, alias);
@@ -62,10 +62,10 @@ export function compileFilter(filter: Filter, alias: string): Sql {
 }
 
 /**
- * All of the scopes as one condition on the row `alias` of a shard's `runs`; "1" for none. Throws a
- * FilterError, whose `scope` names the text that is at fault, unless all of them together are.
- * Whether it throws does not depend on `known`. Where only runs that start within `span` are asked for,
- * their traces alone are looked at.
+ * Compiles all of the scopes to one condition on the row `alias` of a shard's `runs`; "1" if there are
+ * none. Throws a FilterError, whose `scope` names the text at fault unless the fault lies in all of them
+ * together. Whether it throws does not depend on `known`. If only runs that start within `span` are
+ * requested, only the traces of these runs are searched.
  */
 export function compileScopes(
   { filter, traceFilter, treeFilter }: ScopeTexts,
@@ -86,7 +86,7 @@ export function compileScopes(
   ]);
 }
 
-/** The syntax trees of the texts that there are. Throws a FilterError. */
+/** Returns the syntax trees of the given texts. Throws a FilterError. */
 export function parsedScopes({ filter, traceFilter, treeFilter }: ScopeTexts): Filter[] {
   return [filter, traceFilter, treeFilter].flatMap((text) =>
     text === undefined ? [] : [parseTree(text)],
@@ -94,8 +94,8 @@ export function parsedScopes({ filter, traceFilter, treeFilter }: ScopeTexts): F
 }
 
 /**
- * A query for `trace_id` of those of the given traces that fulfil the filter by a run of this shard:
- * by their root run ("trace") or by any run ("tree"). Throws a FilterError.
+ * Returns a query for the `trace_id` of those given traces that match the filter with a run of this
+ * shard: with their root run ("trace") or with any run ("tree"). Throws a FilterError.
  */
 export function matchingTracesSql(
   scope: keyof KnownTraces,
@@ -108,8 +108,9 @@ export function matchingTracesSql(
 }
 
 /**
- * Ends inside of its WHERE. `among` selects the ids of traces: their runs are looked for where their traces
- * say that they start. Its parameters come before those of the query.
+ * Returns a query that ends within its WHERE clause. `among` selects the ids of traces: their runs are
+ * searched for between the first and the last start that their traces record. The parameters of `among`
+ * come before those of the query.
  */
 function tracesSql(scope: keyof KnownTraces, text: string, among: string | null): Sql {
   const matches = inScope(`${scope}_filter`, () => runCondition(parseTree(text), "scoped"));

@@ -5,7 +5,7 @@ export type Punctuation = "(" | ")" | "[" | "]" | ",";
 export type Token = { at: number } & (
   | { kind: "name"; name: string }
   | { kind: "string"; value: string }
-  /** As it is written, because costs need more digits than a product of doubles keeps. */
+  /** The number as it is written, because costs need more digits than a product of doubles keeps. */
   | { kind: "number"; text: string }
   | { kind: "punctuation"; mark: Punctuation }
   | { kind: "end" }
@@ -15,7 +15,7 @@ const SPACE = /\s*/y;
 const NAME = /[A-Za-z][A-Za-z0-9_.]*/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const PUNCTUATION = /[()[\],]/y;
-/** A number, or what may be written in place of one: a time or a duration. */
+/** A number, or what users write in place of one: a time or a duration. */
 const WORD = /[A-Za-z0-9_.:+-]+/y;
 const LONGEST_QUOTE = 40;
 
@@ -31,7 +31,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: "\t",
 };
 
-/** The tokens of a filter text, the last of kind "end". Throws a FilterError. */
+/** Returns the tokens of a filter text; the last one has the kind "end". Throws a FilterError. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -76,7 +76,7 @@ export function tokenize(text: string): Token[] {
   }
 }
 
-/** For messages. */
+/** Describes a token for a message. */
 export function describeToken(token: Token): string {
   switch (token.kind) {
     case "name":
@@ -92,7 +92,7 @@ export function describeToken(token: Token): string {
   }
 }
 
-/** For messages: not all of a long text. */
+/** Quotes a text for a message and shortens a long one. */
 export function quoted(value: string): string {
   const head = value.length > LONGEST_QUOTE ? `${value.slice(0, LONGEST_QUOTE)}...` : value;
   return JSON.stringify(head);
@@ -108,7 +108,7 @@ function readString(text: string, start: number): { value: string; end: number }
   for (let at = start + 1; at < text.length; at += 1) {
     const character = text.charAt(at);
     if (character === quote) {
-      // SQLite ends a text at U+0000 in some functions and not in others.
+      // Some functions of SQLite end a text at U+0000 and others do not.
       if (value.includes("\0")) {
         const problem = "a text cannot contain the character U+0000";
         throw new FilterError(start, problem, "a text without U+0000");

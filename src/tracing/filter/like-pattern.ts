@@ -1,17 +1,17 @@
 import { type Sql, sql } from "../../db/sql.ts";
 
-/** SQLite inside a Durable Object refuses longer patterns. */
+/** Maximum bytes of a pattern that SQLite inside a Durable Object accepts. */
 export const MAX_LIKE_BYTES = 50;
 
-/** One `%`-free piece: code points, and null for each `_`. */
+/** A piece of a pattern without `%`: code points, and null for each `_`. */
 export type LikePiece = (string | null)[];
 
-/** The pieces between the `%` of a pattern: at least one, empty where a `%` is first or last. */
+/** The pieces between the `%` of a pattern: at least one. Those before a leading and after a trailing `%` are empty. */
 export type LikePattern = { pieces: LikePiece[] };
 
 /**
- * `%` is any text, `_` one character. A backslash before `%`, `_` or a backslash makes it an
- * ordinary character; any other backslash is one itself. ASCII letters match in both cases.
+ * Parses a pattern. `%` matches any text and `_` one character. A backslash before `%`, `_` or a backslash
+ * makes it an ordinary character; any other backslash stands for itself. The case of ASCII letters is ignored.
  */
 export function parseLike(pattern: string): LikePattern {
   const pieces: LikePiece[] = [[]];
@@ -23,7 +23,7 @@ export function parseLike(pattern: string): LikePattern {
       pieces.at(-1)?.push(next);
       at += 1;
     } else if (character === "%") {
-      // Several in a row are as one.
+      // Several `%` in a row mean the same as one.
       if (pieces.length === 1 || pieces.at(-1)?.length !== 0) pieces.push([]);
     } else {
       pieces.at(-1)?.push(character === "_" ? null : character);
@@ -32,20 +32,20 @@ export function parseLike(pattern: string): LikePattern {
   return { pieces };
 }
 
-/** As SQLite's lower(), which leaves all but ASCII as it is. */
+/** Lowers the case like SQLite's lower(), which changes only ASCII letters. */
 export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** The operand of SQLite's LIKE, with a backslash as its ESCAPE, that matches what the piece does. */
+/** Returns the operand of SQLite's LIKE, with a backslash as its ESCAPE, that matches the same as the piece. */
 export function sqlitePattern(piece: LikePiece): string {
   return piece.map(sqliteCharacter).join("");
 }
 
-/** A piece, or a part of one: where it begins in that piece, in characters, and how many it has. */
+/** A piece, or a part of one: its position in the piece and its length, both in characters. */
 type Chunk = { from: number; chars: number; pattern: string };
 
-/** Cuts a piece into chunks whose patterns have `maxBytes` at most. */
+/** Splits a piece into chunks whose patterns have at most `maxBytes` bytes. */
 function toChunks(piece: LikePiece, maxBytes: number): Chunk[] {
   const chunks: Chunk[] = [];
   let bytes = 0;
@@ -76,20 +76,20 @@ function sqliteCharacter(character: string | null): string {
     : character;
 }
 
-/** How much of a text is gone through at once: reaching a character takes time as far as it is in. */
+/** Characters of a text that are searched at once: SQLite needs time proportional to a position to reach it. */
 const BLOCK_CHARS = 2048;
 
-/** A `hit` that says what matches at `at`. */
+/** Values of `hit` for what matches at `at`: the whole step, or only its literal. */
 const WHOLE = -1;
 const LITERAL_ONLY = -2;
 
-/** Patterns that every match contains, tried first because SQLite's LIKE is by far the fastest. */
+/** Maximum number of patterns that every match contains. They are tried first: SQLite's LIKE is by far the fastest. */
 const MAX_PARTS = 8;
 
 /**
- * A piece between two `%`, without the `_` that it begins with. `text` is the literal that it then
- * begins with, `chunks` the rest of it, null when there is none. `advance` leads from a match to the
- * first place where the next piece may match.
+ * A piece between two `%`, without its leading `_`. `text` is the literal that it begins with, `chunks`
+ * are the tests of its rest, null if there is none. `advance` is the distance in characters from a match
+ * to the first place where the next piece may match.
  */
 type Step = { text: string; chunks: ChunkTest[] | null; advance: number };
 
@@ -97,14 +97,14 @@ type Step = { text: string; chunks: ChunkTest[] | null; advance: number };
 type ChunkTest = [from: number, chars: number, pattern: string];
 
 /**
- * A pattern that is longer than what SQLite takes. What is before the first `%` and behind the last is
- * compared in place. The pieces in between are looked for from left to right, each at the first place
- * behind the one before: if a match exists, there is one of this kind, so that nothing is tried twice.
+ * Tests a pattern that is longer than SQLite accepts. The text before the first `%` and after the last
+ * one is compared in place. The pieces in between are searched for from left to right, each at the first
+ * place after the previous one: if there is a match, there is one of this kind, so nothing is tried twice.
  *
- * The text is gone through block by block. `state` is the number of steps that are done and the place
- * to go on from, counted from the start of the block before. Within a block a row of `place` stands at
- * character `at`; `hit` is where the literal of the next step comes from there, null while that was
- * not looked for. At its place a second row says whether the rest of the step matches, too.
+ * The text is searched block by block. `state` packs the number of completed steps and the place to
+ * continue from, counted from the start of the previous block. Within a block, a row of `place` stands at
+ * character `at`; `hit` is the distance from there to the literal of the next step, null while that was
+ * not searched for. At the place of the literal, a second row says whether the rest of the step matches.
  */
 export function longLikeSql(expression: string, { pieces }: LikePattern): Sql {
   const head = pieces[0] ?? [];
@@ -173,7 +173,7 @@ function differs(text: string, offset: string, test: string): string {
   return `substr(${text}, ${offset}${from}, ${chars}) NOT LIKE ${pattern} ESCAPE '\\'`;
 }
 
-/** What is before the first `%`, counted from the start; and what is behind the last, from the end. */
+/** Returns tests of the text before the first `%`, counted from the start, and after the last, from the end. */
 function endTests(head: LikePiece, tail: LikePiece): ChunkTest[] {
   const tests = (piece: LikePiece, start: number): ChunkTest[] =>
     toChunks(piece, MAX_LIKE_BYTES).map((chunk) => toTest(chunk, start));
@@ -184,7 +184,7 @@ function toTest({ from, chars, pattern }: Chunk, start: number): ChunkTest {
   return [start + from, chars, pattern];
 }
 
-/** The longest ones tell the most. */
+/** Returns the longest parts, because they exclude the most texts. */
 function partsOf(pieces: readonly LikePiece[]): string[] {
   return pieces
     .flatMap((piece) => toChunks(piece, MAX_LIKE_BYTES - 2))
@@ -194,8 +194,8 @@ function partsOf(pieces: readonly LikePiece[]): string[] {
 }
 
 /**
- * `skip` is how many characters come before the first step at least: a `_` behind a `%` may as well
- * be before it. `longest` is the number of characters of the longest piece.
+ * `skip` is the minimum number of characters before the first step: a `_` after a `%` can be moved before
+ * it. `longest` is the number of characters of the longest piece.
  */
 function toSteps(pieces: readonly LikePiece[]): { skip: number; steps: Step[]; longest: number } {
   const steps: Step[] = [];

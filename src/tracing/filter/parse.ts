@@ -17,23 +17,22 @@ import { lowerAscii } from "./like-pattern.ts";
 import { type Argument, type FunctionCall, parseSyntax } from "./syntax.ts";
 import { leavesOf, MAX_LEAVES } from "../model/text-leaves.ts";
 
-/** A search(text) has at most so many: each is looked for in every text of a run. */
+/** Maximum number of words of a search(text): each is searched for in every text of a run. */
 const MAX_WORDS = 32;
 
-/** What texts are looked through for is no longer: the time that takes grows with it. */
+/** Maximum length of a pattern or a search text: the time of a search grows with it. */
 const MAX_PATTERN_CHARS = 1000;
 
 const WORD = /[\p{L}\p{M}\p{N}_]{2,}/gu;
 
 const PREDICATE = 'a condition such as eq(name, "x")';
 
-/** The functions of a field and a value that make one test. */
+/** The functions that test a field against a value. */
 type Comparison = Exclude<FunctionName, "and" | "or" | "not" | "has" | "exists">;
 
 /**
- * The checked tree of a filter text. Throws a FilterError for a text that does not follow the
- * grammar, names an unknown function or field, or compares a field with a value that none of its
- * values can be.
+ * Parses a filter text to a checked tree. Throws a FilterError for a text that does not follow the
+ * grammar, names an unknown function or field, or compares a field with a value that it can never have.
  */
 export function parseTree(text: string): Filter {
   return toFilter(parseSyntax(text));
@@ -95,7 +94,7 @@ function toTest(name: Comparison, field: FieldName, argument: Argument): Test {
   }
 }
 
-/** is_root is whether there is a parent, and so is the old execution_order = 1. */
+/** Converts is_root, and the old execution_order = 1, to a test of whether the run has a parent. */
 function rootPredicate(field: FieldName, argument: Argument, test: Test): Predicate {
   if (field !== "is_root" && field !== "execution_order") {
     return { kind: "predicate", field, test };
@@ -188,21 +187,21 @@ function toPattern(name: string, argument: Argument, what: string): string {
   throw new FilterError(argument.at, problem, expected);
 }
 
-/** What `metadataLeaves` reads, for messages. */
+/** Describes what `metadataLeaves` accepts, for messages. */
 const METADATA_OBJECT =
   `the text of a JSON object with at most ${MAX_LEAVES} values in it, none of them null and no ` +
   "object or list empty";
 
 /**
- * The pairs as which a run's metadata keeps such an object: see leavesOf. Null for the text of
- * anything else, and for an object that says something which the pairs do not; "{}" has none.
+ * Returns the pairs that a run's metadata stores for such an object: see leavesOf. Returns null for any
+ * other text, and for an object that the pairs would not represent completely; "{}" has no pairs.
  */
 function metadataLeaves(json: string): Leaf[] | null {
   const object = jsonOrUndefined(json);
   return isObject(object) && isKeptWhole(object) ? leavesOf(object) : null;
 }
 
-/** A loop, since the text may be nested as deep as it is long. */
+/** Uses a loop, because the text may be nested as deeply as it is long. */
 function isKeptWhole(object: object): boolean {
   const open: unknown[] = Object.values(object);
   let leaves = 0;

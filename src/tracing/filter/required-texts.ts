@@ -3,12 +3,12 @@ import type { Filter, Test } from "./filter-tree.ts";
 import { parseLike } from "./like-pattern.ts";
 import { MAX_ALTERNATIVES } from "./run-terms.ts";
 
-/** What the texts of a run contain, in any case of ASCII letters, if a filter holds for it. */
+/** Texts that a run must contain, in any case of ASCII letters, for a filter to match it. */
 export type RequiredTexts =
   | { kind: "text"; text: string }
   | { kind: "all" | "any"; of: RequiredTexts[] };
 
-/** The columns of `runs` whose texts these are. Lists are JSON, as `JSON.stringify` writes it. */
+/** The columns of `runs` that contain these texts. Lists are JSON, as `JSON.stringify` writes it. */
 export const SEARCHED_TEXT_COLUMNS = [
   "name",
   "error",
@@ -18,13 +18,13 @@ export const SEARCHED_TEXT_COLUMNS = [
   "output_leaves",
 ] as const;
 
-/** Of a text of fewer bytes nothing is known. */
+/** Minimum bytes of a text: nothing is recorded about shorter ones. */
 const LEAST_BYTES = 4;
 
-/** What JSON writes otherwise, or encoders replace. */
+/** Characters that JSON escapes, or that encoders replace. */
 const WRITTEN_OTHERWISE = /[\p{Cc}"\\\ufffd]/u;
 
-/** Null when a run may match whatever its texts are. */
+/** Returns the texts that a filter requires; null if a run may match whatever its texts are. */
 export function requiredTexts(filter: Filter): RequiredTexts | null {
   switch (filter.kind) {
     case "and":
@@ -69,7 +69,7 @@ function ofValue(value: string | number | null): RequiredTexts | null {
   return typeof value === "string" ? textOf(value) : null;
 }
 
-/** What stands between the wildcards of a pattern. */
+/** Returns the literals between the wildcards of a pattern. */
 function literalsOf(pattern: string): string[] {
   return parseLike(pattern).pieces.flatMap((piece) =>
     piece
@@ -79,7 +79,7 @@ function literalsOf(pattern: string): string[] {
   );
 }
 
-/** The parts of a text that stand in a list's JSON as they are. */
+/** Requires the parts of a text that a list's JSON contains unescaped. */
 function textOf(text: string): RequiredTexts | null {
   const parts = text.toWellFormed().split(WRITTEN_OTHERWISE);
   const long = parts.filter((part) => new TextEncoder().encode(part).length >= LEAST_BYTES);

@@ -13,11 +13,11 @@ import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import type { Leaf } from "../model/run-write.ts";
 
 /**
- * The filter as a condition on the row `alias` of `runs`. Its logic has two values: not(x) holds
- * exactly where x does not. A comparison by gt, gte, lt, lte, in, like or search does not hold for
- * what is null, while neq and notlike do; eq and neq with null ask whether there is a value.
+ * Compiles the filter to a condition on the row `alias` of `runs`. Its logic is two-valued: not(x) holds
+ * exactly where x does not. A comparison by gt, gte, lt, lte, in, like or search does not hold for null,
+ * whereas neq and notlike do; eq and neq with null ask whether there is a value.
  *
- * Negations are carried down to the single tests, as SQL's NOT would leave null what is null.
+ * Negations are moved down to the single tests, because the NOT of SQL leaves null as null.
  */
 export function runCondition(filter: Filter, alias: string, negated = false): Condition {
   switch (filter.kind) {
@@ -42,7 +42,7 @@ export function runCondition(filter: Filter, alias: string, negated = false): Co
   }
 }
 
-/** One condition per group of paired predicates, and one for each other operand. */
+/** Returns one condition per group of paired predicates, and one for each other operand. */
 function conjuncts(operands: readonly Filter[], alias: string, negated: boolean): Condition[] {
   const groups = Map.groupBy(operands, pairedFamily);
   return [...groups].flatMap(([family, members]) =>
@@ -69,7 +69,7 @@ function columnSql(field: FieldName, test: Test, alias: string, negated: boolean
   return testSql(column, tested);
 }
 
-/** Whether each of the words, in any case, is a part of a text of the run; or that one is not. */
+/** Tests whether each of the words occurs in a text of the run, in any case; negated, that one does not. */
 function wordsSql(words: readonly string[], alias: string, negated: boolean): Sql {
   const absent = [
     `NOT ${hasWord(`${alias}.name`)}`,
@@ -86,7 +86,7 @@ function wordsSql(words: readonly string[], alias: string, negated: boolean): Sq
   );
 }
 
-/** JSON.stringify writes letters and digits as they are, so most runs need no look at each entry. */
+/** JSON.stringify does not escape letters and digits, so the entries of most runs need not be searched one by one. */
 function noneHasWord({ list, from, columns }: EntrySource, member: "key" | "value"): string {
   return `NOT EXISTS (
     SELECT 1 FROM ${from} AND ${hasWord(list)} AND ${hasWord(columns[member])})`;
@@ -96,7 +96,7 @@ function hasWord(text: string | undefined): string {
   return `(instr(lower(${text}), word.value) > 0)`;
 }
 
-/** Whether all of these are among the run's metadata; or that one is not. */
+/** Tests whether all of these pairs are in the run's metadata; negated, that one is missing. */
 function metadataSql(leaves: readonly Leaf[], alias: string, negated: boolean): Sql {
   const pairs = leaves.map((leaf) => pairSql(alias, leaf));
   const [first] = pairs;
@@ -111,7 +111,7 @@ function metadataSql(leaves: readonly Leaf[], alias: string, negated: boolean): 
   return exists(missing, !negated);
 }
 
-/** Whether the run has this metadata key or, when its value is an object, one below it. */
+/** Tests whether the run has this metadata key or, if its value is an object, a key below it. */
 function metadataKeySql(key: string, alias: string, negated: boolean): Sql {
   const { from, columns } = sourceOf(alias, "metadata");
   return exists(

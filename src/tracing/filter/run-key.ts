@@ -1,36 +1,39 @@
 import type { Sql } from "../../db/sql.ts";
 
 /**
- * The key of a row of `runs`: its start in microseconds, shifted, and a number that tells runs of one start
- * apart. As an integer it is the place of the row in SQLite's tree, so that runs lie in the order of their start
- * and a long row costs a scan nothing. It has up to 63 bits, more than a number of JavaScript, and is never
- * taken out of SQL but in its two parts.
+ * The number of bits of a row's key in `runs` that distinguish runs with the same start. The bits above them
+ * are the start in microseconds. As an integer, the key is the position of the row in SQLite's tree, so runs
+ * are stored in the order of their start, and long rows do not slow a scan down. A key has up to 63 bits, more
+ * than a number of JavaScript can hold, so it leaves SQL only in its two parts.
  */
 const TIE_BITS = 10;
 const TIES = 2 ** TIE_BITS;
 
-/** Where more runs than ties have one start, the rest are in the microseconds behind it: no further than this. */
+/** If more runs than ties have the same start, the rest use the following microseconds, at most up to this distance. */
 export const MAX_SHIFT_MICROS = 10_000;
 
 const LAST_KEY = 2n ** 63n - 1n;
 
-/** The parts by which `keyIs` names a row `r`. */
+/** Selects the parts of the key of a row `r`; `keyIs` takes them. */
 export const KEY_PARTS = `r.key >> ${TIE_BITS} AS key_high, r.key & ${TIES - 1} AS key_low`;
 
 export type KeyParts = { key_high: number; key_low: number };
 
-/** The condition that a row has the key whose parts are these parameters. */
+/** Returns the condition that a row has the key with these parts, which are parameters by default. */
 export function keyIs(high = "?", low = "?"): string {
   return `key = (CAST(${high} AS INTEGER) << ${TIE_BITS}) + CAST(${low} AS INTEGER)`;
 }
 
-/** The next key at a time, which is the one parameter, given twice. */
+/** The expression for the next key at a time, which is the parameter `?1`. */
 export const NEXT_KEY = `coalesce(
   (SELECT max(key) + 1 FROM runs
    WHERE key BETWEEN CAST(?1 AS INTEGER) << ${TIE_BITS} AND (CAST(?1 AS INTEGER) << ${TIE_BITS}) + ${TIES - 1}),
   CAST(?1 AS INTEGER) << ${TIE_BITS})`;
 
-/** Bounds are written out: parameters are few, and these are numbers. Both are inclusive. */
+/**
+ * Returns the condition that a run starts within the bounds, which are inclusive and in microseconds. They
+ * are written into the SQL: the number of parameters is limited, and numbers are safe.
+ */
 export function startsWithin(alias: string, from: number, to: number): string {
   const first = BigInt(Math.max(from, 0)) * BigInt(TIES);
   const last = (BigInt(to) + BigInt(MAX_SHIFT_MICROS)) * BigInt(TIES) + BigInt(TIES - 1);
@@ -38,7 +41,7 @@ export function startsWithin(alias: string, from: number, to: number): string {
   return `${alias}.key BETWEEN ${first} AND ${end} AND ${alias}.start_time BETWEEN ${from} AND ${to}`;
 }
 
-/** The same with parameters, for a statement that is used again for other bounds: SQLite need not read it again. */
+/** Like `startsWithin`, with parameters, so that SQLite need not parse the statement again for other bounds. */
 export function startsWithinSql(alias: string, from: number, to: number): Sql {
   const first = Math.max(from, 0);
   const last = Math.min(to, LAST_START);
@@ -49,10 +52,13 @@ export function startsWithinSql(alias: string, from: number, to: number): Sql {
   };
 }
 
-/** Beyond the end of any time that a run can have, and small enough to be shifted. */
+/** Later than any start of a run, in microseconds, and small enough to be shifted. */
 export const LAST_START = Number.MAX_SAFE_INTEGER - MAX_SHIFT_MICROS - 1;
 
-/** The same for SQL expressions. */
+/**
+ * Returns the condition that a run's key lies between two times, given as SQL expressions. It also holds
+ * for runs that start up to MAX_SHIFT_MICROS outside of them.
+ */
 export function startsBetween(alias: string, from: string, to: string): string {
   return `${alias}.key BETWEEN (${from}) << ${TIE_BITS}
     AND (((${to}) + ${MAX_SHIFT_MICROS}) << ${TIE_BITS}) + ${TIES - 1}`;

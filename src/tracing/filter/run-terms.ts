@@ -2,13 +2,13 @@ import type { Leaf } from "../model/run-write.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
 
 /**
- * A term is a text that says one thing of a run: what it is called, that it failed, a tag that it has.
- * A store keeps which terms its runs have, some hundred of them at a time, so that a filter does not
- * look at those among which none can match.
+ * The term of a failed run. A term is a text that states one fact about a run: its name, that it failed, a
+ * tag that it has. A store keeps the terms of each group of some hundred runs, so that a filter can skip
+ * the groups in which no run can match.
  */
 export const FAILED = "failed";
 
-/** The fields of which each value is a term. */
+/** The fields whose values are terms. */
 const TERM_FIELDS = [
   "trace_id",
   "parent_run_id",
@@ -19,7 +19,7 @@ const TERM_FIELDS = [
 
 export type TermField = (typeof TERM_FIELDS)[number];
 
-/** More values of one list than this are not looked for. */
+/** Maximum number of values of one list that are searched for. */
 export const MAX_ALTERNATIVES = 200;
 
 export function fieldTerm(field: TermField, value: string): string {
@@ -40,7 +40,7 @@ type TermRun = Record<TermField, string | null> & {
   metadata: string | null;
 };
 
-/** Every term of a row of `runs`. */
+/** Returns every term of a row of `runs`. */
 export function termsOfRun(run: TermRun): string[] {
   const terms: string[] = run.status === "error" ? [FAILED] : [];
   for (const field of TERM_FIELDS) {
@@ -52,7 +52,7 @@ export function termsOfRun(run: TermRun): string[] {
   return terms;
 }
 
-/** Lists of terms; a run for which the filter holds has one of each list at least. */
+/** Returns lists of terms; a run that matches the filter has at least one term of each list. */
 export function requiredTerms(filter: Filter): string[][] {
   switch (filter.kind) {
     case "and": {
@@ -72,7 +72,7 @@ export function requiredTerms(filter: Filter): string[][] {
   }
 }
 
-/** The ids of which a run must have one, so that the filter can hold for it; null when it may have any. */
+/** Returns ids of which a run that matches the filter must have one; null if it may have any id. */
 export function requiredIds(filter: Filter): readonly string[] | null {
   const operands = filter.kind === "and" ? filter.operands : [filter];
   for (const operand of operands) {
@@ -92,7 +92,7 @@ function fieldTerms({ field, test }: Predicate): string[][] {
   return known === undefined ? [] : [values.map((value) => fieldTerm(known, value))];
 }
 
-/** Of predicates that hold for one and the same pair: see entry-condition.ts. */
+/** Returns the terms of predicates that hold for the same pair: see entry-condition.ts. */
 function pairTerms(predicates: readonly Predicate[]): string[][] {
   const [one, two] = predicates;
   if (one === undefined || two === undefined || predicates.length !== 2) return [];
@@ -109,7 +109,7 @@ function isMetadataPredicate(filter: Filter): filter is Predicate {
   return filter.field === "metadata_key" || filter.field === "metadata_value";
 }
 
-/** The texts one of which the test asks for; null when it does not name them. */
+/** Returns the texts of which the test asks for one; null if it does not name them. */
 function namedValues(test: Test): string[] | null {
   const values = test.op === "in" ? test.values : test.op === "eq" ? [test.value] : null;
   if (values === null || values.length > MAX_ALTERNATIVES) return null;

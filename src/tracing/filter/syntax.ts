@@ -1,7 +1,7 @@
 import { FilterError, unexpected } from "./filter-error.ts";
 import { describeToken, type Punctuation, type Token, tokenize } from "./lexer.ts";
 
-/** What a text says, before any name or type is looked at. `at` as in tokens. */
+/** A parsed call, before its names and types are checked. `at` is a position in the text, as in tokens. */
 export type FunctionCall = {
   kind: "call";
   name: string;
@@ -23,9 +23,9 @@ export type Argument =
   | { kind: "name"; name: string; at: number }
   | { kind: "list"; items: Literal[]; at: number };
 
-/** Some 1,200 ids in a list. */
+/** Maximum length of a filter: some 1,200 ids in a list. */
 const MAX_FILTER_CHARS = 50_000;
-/** Calls inside of calls, the outermost included. */
+/** Maximum depth of nested calls, including the outermost one. */
 const MAX_NESTING = 30;
 
 const VALUE = "a text, number, true, false or null";
@@ -35,7 +35,7 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ["null", null],
 ]);
 
-/** Throws a FilterError. */
+/** Parses a filter text. Throws a FilterError. */
 export function parseSyntax(text: string): FunctionCall {
   if (text.length > MAX_FILTER_CHARS) {
     const problem = `the filter has ${text.length} characters; at most ${MAX_FILTER_CHARS} are allowed`;
@@ -105,7 +105,7 @@ class Parser {
     );
   }
 
-  /** Items with commas between them, up to the closing mark. */
+  /** Reads items with commas between them, up to the closing mark. */
   #until<Item>(mark: Punctuation, item: () => Item): { items: Item[]; end: number } {
     const items: Item[] = [];
     const first = this.#peek();

@@ -5,13 +5,13 @@ import type { RunIdentity, RunWrite } from "../model/run-write.ts";
 import type { RunFailure } from "./decode/invalid-run.ts";
 import type { StoreEnv } from "./held-spans.ts";
 
-/** A write, and where its run is when it is known to be somewhere. */
+/** A write, and the shard of its run if the run is already known there. */
 export type CompleteWrite = { write: RunWrite; place: ShardRef | null };
 
 /**
- * Finds what single creates and updates may leave out: the place of a run in its tree is computed
- * from its parent's, and that of an updated run is known already. A run whose parent is not known
- * fails with 404, like an update of an unknown run.
+ * Adds what single creates and updates may leave out: the identity of a run is computed from its parent's,
+ * and the shard of an updated run is looked up. A run whose parent is not known fails with 404, like an
+ * update of an unknown run.
  */
 export async function completeWrites(
   env: StoreEnv,
@@ -51,7 +51,7 @@ export async function completeWrites(
     } else {
       const identity = await identityOf(env, write, given, places);
       if (identity === null) {
-        const message = `parent_run_id: run ${write.parentRunId} not found, so that dotted_order cannot be computed`;
+        const message = `parent_run_id: run ${write.parentRunId} not found, so dotted_order cannot be computed`;
         failures.push({ runId: id, field: "parent_run_id", message, status: 404 });
       } else {
         given.set(id, identity);
@@ -62,7 +62,7 @@ export async function completeWrites(
   return { writes: complete, failures };
 }
 
-/** The place of a create without `dotted_order`: below its parent, or the root of a trace of its own. */
+/** Returns the identity of a create without `dotted_order`: below its parent, or the root of a new trace. */
 async function identityOf(
   env: StoreEnv,
   { id, parentRunId, startTime }: RunWrite,
@@ -83,7 +83,7 @@ async function identityOf(
   };
 }
 
-/** As stored; null when the run is not there. */
+/** Returns the stored value; null if the run does not exist. */
 async function dottedOrderOf(
   env: ShardEnv,
   place: ShardRef,

@@ -10,7 +10,7 @@ import { findParents, type KnownParent } from "./held-spans.ts";
 import { adoptOrphans, type Orphan, toRunWrite } from "./otlp/place-spans.ts";
 import type { ParentRef } from "./otlp/span-identity.ts";
 
-/** A run whose parent is not there yet; its attachments are in R2 already. */
+/** A run whose parent has not arrived yet; its attachments are already in R2. */
 export type HeldSpan = {
   parent: ParentRef;
   orphan: Omit<Orphan, "attachments">;
@@ -37,15 +37,15 @@ const MIGRATIONS = [
   `,
 ];
 
-/** What a row holds; longer texts go to R2. */
+/** Maximum characters of a row; longer texts go to R2. */
 const MAX_ROW_CHARS = 500_000;
 const ROWS_PER_STEP = 100;
 const LOOK_AGAIN_MS = 60_000;
 
 /**
- * Spans that came before the spans above them, as exporters send them: a span is exported when it
- * has ended, and the one above it ends later. They are kept on disk until their parent is there,
- * and after a while stored without it.
+ * Holds spans that arrive before their parents, as exporters send them: a span is exported when it has
+ * ended, and its parent ends later. They are kept on disk until their parent arrives; after a while they
+ * are stored without it.
  */
 export class HeldSpansObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
@@ -59,15 +59,15 @@ export class HeldSpansObject extends DurableObject<Env> {
   }
 
   /**
-   * Holds spans, and stores those whose parents are among `stored` (runs of the same request), in
-   * the trace store already, or become known by that.
+   * Holds spans, and stores those whose parents are among `stored` (runs of the same request), are already in
+   * the trace store, or become known when these are stored.
    */
   async hold(workspaceId: string, spans: HeldSpan[], stored: KnownParent[]): Promise<void> {
     if (spans.length > 0) await this.#save(workspaceId, spans);
     if (!this.#exists) return;
     await this.#adoptBelow(workspaceId, stored);
     if (spans.length === 0) return;
-    // Only now: a parent that is stored from here on finds these spans by itself.
+    // This comes after the spans are saved: a parent that is stored from here on finds them by itself.
     const parents = await findParents(
       this.env,
       workspaceId,
@@ -80,7 +80,7 @@ export class HeldSpansObject extends DurableObject<Env> {
     if (!this.#exists) return;
     const workspaceId = await this.ctx.storage.get<string>("workspace");
     if (workspaceId === undefined) return;
-    // Before the work, so that a failure does not end it.
+    // The alarm is set before the work, so that it is repeated after a failure.
     await this.ctx.storage.setAlarm(Date.now() + LOOK_AGAIN_MS);
     await this.#adoptBelow(workspaceId, await findParents(this.env, workspaceId, this.#parents()));
     await this.#adoptExpired(workspaceId);
@@ -126,7 +126,7 @@ export class HeldSpansObject extends DurableObject<Env> {
     });
   }
 
-  /** Stores what is held below these runs, what is below that, and so on. */
+  /** Stores the spans that are held below these runs, the spans below those, and so on. */
   async #adoptBelow(workspaceId: string, parents: readonly KnownParent[]): Promise<void> {
     const queue = [...parents];
     for (let parent = queue.shift(); parent !== undefined; parent = queue.shift()) {
@@ -138,7 +138,7 @@ export class HeldSpansObject extends DurableObject<Env> {
     }
   }
 
-  /** The parent will not come: its place is taken by one that nobody has seen, at the span's start. */
+  /** Stores spans whose parent will not arrive. A segment at the span's start takes the parent's place. */
   async #adoptExpired(workspaceId: string): Promise<void> {
     const { heldSpanMs } = parseSettings(this.env);
     for (;;) {

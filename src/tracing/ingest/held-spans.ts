@@ -5,17 +5,17 @@ import { partitionObjectName } from "../../lib/object-names.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { HeldSpan } from "./held-spans-object.ts";
 
-/** A run that spans may be below. */
+/** A run that may be the parent of held spans. */
 export type KnownParent = {
   runId: string;
-  /** When it was made of the root span of an OpenTelemetry trace: that span's id. */
+  /** Id of the OpenTelemetry span that the run was made from, if it may be the root of its trace. */
   rootSpanId: string | null;
   dottedOrder: string;
 };
 
 export type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
-/** Those of the parents that are in the store; ingest announces the others when they come. */
+/** Returns those of the parents that are in the store; ingest announces the others when they arrive. */
 export async function findParents(
   env: StoreEnv,
   workspaceId: string,
@@ -43,7 +43,7 @@ export async function findParents(
   return found.flat();
 }
 
-/** The span that a run was made of, as its metadata says. */
+/** Returns the span that a run was made from, according to its metadata. */
 export function spanOf(extra: unknown): { traceId: string | null; spanId: string | null } {
   const { metadata } = extra as { metadata?: Record<string, unknown> };
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -53,12 +53,12 @@ export function spanOf(extra: unknown): { traceId: string | null; spanId: string
   };
 }
 
-/** An object for each last digit of a trace id: a span and its parent meet in the same one. */
+/** One object for each last digit of a trace id, so that a span and its parent meet in the same one. */
 const PARTITIONS = Array.from({ length: 16 }, (_, digit) => digit.toString(16));
 
 type HeldEnv = Pick<Env, "HELD_SPANS" | "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
-/** Holds spans, and lets go those below runs that were just stored; by the trace id of each. */
+/** Holds spans, and releases those below runs that were just stored. Both are partitioned by trace id. */
 export async function holdSpans(
   env: HeldEnv,
   workspaceId: string,
@@ -77,7 +77,7 @@ export async function holdSpans(
   );
 }
 
-/** Lets go what is held below runs that came in another way than as spans. */
+/** Releases the spans that are held below runs that did not arrive as spans. */
 export async function releaseHeldSpans(
   env: HeldEnv,
   workspaceId: string,

@@ -3,14 +3,14 @@ import { deleteObjects } from "./received-attachments.ts";
 import type { RunFailure } from "./decode/invalid-run.ts";
 import { storeRuns } from "./store-runs.ts";
 
-/** What is held of a request before it is stored; a request of any size passes through it. */
+/** Limits on what is held of a request before it is stored, so that a request of any size passes through. */
 const MAX_HELD_WRITES = 500;
 const MAX_HELD_CHARS = 4 * 1024 * 1024;
 
 /** The writes of one request, stored some at a time while the rest is still arriving. */
 export class IngestSession {
   readonly failures: RunFailure[] = [];
-  /** How many writes are stored. */
+  /** Number of stored writes. */
   accepted = 0;
   readonly #env: Env;
   readonly #workspaceId: string;
@@ -24,7 +24,7 @@ export class IngestSession {
     this.#waitUntil = waitUntil;
   }
 
-  /** Resolves when there is room for more; what it was given may not be stored yet. */
+  /** Resolves once there is room for more writes; those added so far may not be stored yet. */
   async add(write: RunWrite): Promise<void> {
     this.#held.push(write);
     this.#heldChars += textLength(write);
@@ -33,7 +33,7 @@ export class IngestSession {
     }
   }
 
-  /** Resolves when everything is stored, but for the failures. */
+  /** Resolves once all writes are stored, except for the failures. */
   async flush(): Promise<void> {
     const writes = this.#held;
     if (writes.length === 0) return;
@@ -48,7 +48,7 @@ export class IngestSession {
   }
 }
 
-/** What a write takes in memory and on its way to its shard, in UTF-16 units. */
+/** Returns the size of a write in memory and on its way to its shard, in UTF-16 code units. */
 function textLength(write: RunWrite): number {
   const { identity, name, tags, facts } = write;
   return (
@@ -61,7 +61,7 @@ function textLength(write: RunWrite): number {
   );
 }
 
-/** The objects of runs of which no write was stored. */
+/** Returns the objects of runs of which no write was stored. */
 function unstoredAttachments(
   writes: readonly RunWrite[],
   failures: readonly RunFailure[],

@@ -10,14 +10,14 @@ type Received = {
   stream: ReadableStream<Uint8Array>;
 };
 
-/** The size of an attachment whose length the client does not say. */
+/** Maximum bytes of an attachment whose length the client does not declare. */
 const MAX_UNMEASURED_BYTES = 32 * 1024 * 1024;
 
-/** A run's row lists its attachments, and must stay below the 2 MB that a row may have. */
+/** Maximum attachments of a run. Its row lists them, and must stay below the 2 MB that a row may have. */
 const MAX_PER_RUN = 400;
 const MAX_MIME_TYPE_CHARS = 255;
 
-/** The attachments of one request: each goes to R2 as it arrives, and then into a write of its run. */
+/** The attachments of one request: each goes to R2 as it arrives, and is then added to a write of its run. */
 export class ReceivedAttachments {
   readonly #env: Pick<Env, "PAYLOADS">;
   readonly #workspaceId: string;
@@ -32,8 +32,8 @@ export class ReceivedAttachments {
   }
 
   /**
-   * Null when it is stored, otherwise why it is not; the request can be read on. Throws what the
-   * stream throws.
+   * Stores an attachment. Returns null, or the reason why it was not stored; the rest of the request can still
+   * be read. Rethrows the errors of the stream.
    */
   async receive(received: Received): Promise<string | null> {
     const { runId, name, mimeType, length, stream } = received;
@@ -67,7 +67,7 @@ export class ReceivedAttachments {
     return null;
   }
 
-  /** The write, with what came before it for its run. */
+  /** Returns the write with the attachments that arrived before it for its run. */
   addTo(write: RunWrite): RunWrite {
     const attachments = this.#waiting.get(write.id);
     if (attachments === undefined) return write;
@@ -75,7 +75,7 @@ export class ReceivedAttachments {
     return { ...write, attachments };
   }
 
-  /** Updates of runs whose attachments came after them, but for those of `excluded` runs. */
+  /** Yields updates of runs whose attachments arrived after them, except for `excluded` runs. */
   *remaining(excluded: ReadonlySet<string>): Generator<RunWrite> {
     for (const [id, attachments] of this.#waiting) {
       if (excluded.has(id)) continue;
@@ -92,7 +92,7 @@ export class ReceivedAttachments {
     }
   }
 
-  /** Deletes what has come into no write. */
+  /** Deletes the attachments that were added to no write. */
   async discardWaiting(): Promise<void> {
     const objects = [...this.#waiting.values()].flat().map(({ object }) => object);
     this.#waiting.clear();
@@ -100,7 +100,7 @@ export class ReceivedAttachments {
   }
 }
 
-/** What R2 deletes at once. */
+/** Maximum number of objects that R2 deletes at once. */
 const MAX_DELETED_AT_ONCE = 1000;
 
 export async function deleteObjects(bucket: R2Bucket, objects: readonly string[]): Promise<void> {
@@ -109,7 +109,7 @@ export async function deleteObjects(bucket: R2Bucket, objects: readonly string[]
   }
 }
 
-/** R2 has to know how long a stream is. Returns that. */
+/** Puts a stream into R2, which has to know the length of a stream. Returns that length. */
 async function putStream(
   bucket: R2Bucket,
   object: string,
@@ -122,9 +122,9 @@ async function putStream(
     stream.pipeTo(writable),
     bucket.put(object, readable, options),
   ]);
-  // R2 has its own words for a stream that breaks; the stream's say what is wrong.
+  // R2 reports a broken stream in its own words; the error of the stream says what is wrong.
   if (piped.status === "rejected") {
-    // When the length is wrong it breaks behind its last byte, and R2 has got all that it wants.
+    // If the declared length is wrong, the stream breaks after its last byte, and R2 has stored the object.
     await bucket.delete(object);
     throw piped.reason;
   }

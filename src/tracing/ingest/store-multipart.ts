@@ -14,8 +14,8 @@ type MultipartStore = {
 };
 
 /**
- * Stores what a request brings while it arrives; what is not stored is among the session's failures.
- * Returns what broke the request off, if anything: what was complete before is stored.
+ * Stores the items of a request while they arrive; those not stored are among the session's failures. Returns
+ * the error that broke the request off, or null: what was complete before it is stored.
  */
 export async function storeMultipart(
   items: AsyncIterable<MultipartItem>,
@@ -34,7 +34,7 @@ export async function storeMultipart(
     broken = error;
   }
   if (broken === null) {
-    // Nothing is taken of a run that was refused.
+    // No part of a refused run is stored.
     const refused = new Set<string>();
     for (const { runId } of session.failures) {
       if (runId !== null && !written.has(runId)) refused.add(runId);
@@ -67,16 +67,16 @@ async function storeItem(
     }
     case "feedback":
       if (!feedback.add(item)) return;
-      // Feedback finds its run at once when the run is stored first.
+      // The run is stored first, so that the feedback finds it at once.
       await session.flush();
       await feedback.flush();
   }
 }
 
-/** Reads a part's JSON; throws a FeedbackBodyError. */
+/** Reads feedback from the JSON of a part. Throws a FeedbackBodyError. */
 type ReadFeedback = (value: unknown, defaultId: string) => FeedbackInput;
 
-/** One is half a megabyte at most. */
+/** Maximum number of items in memory, each of which has half a megabyte at most. */
 const MAX_HELD = 50;
 
 /** The feedback of one request, recorded some at a time. */
@@ -93,7 +93,7 @@ export class ReceivedFeedback {
     this.#read = read;
   }
 
-  /** True when it has to be flushed before there is more. */
+  /** Returns true if `flush` has to be called before more is added. */
   add({ id, value }: { id: string; value: unknown }): boolean {
     try {
       this.#held.push(this.#read(value, id));

@@ -17,7 +17,7 @@ import { requireRoom } from "../../lib/local-disk.ts";
 import { clipText } from "../model/text-leaves.ts";
 import { payloadObjectKey } from "../shard/stored-payload.ts";
 
-/** Where a run goes that says neither `session_id` nor `session_name`. */
+/** The project of a run that gives neither `session_id` nor `session_name`. */
 const DEFAULT_PROJECT_NAME = "default";
 
 type PlannedProject = { row: ProjectRow; plan: BucketPlan };
@@ -25,8 +25,8 @@ type PlannedProject = { row: ProjectRow; plan: BucketPlan };
 type Placed = { write: RunWrite; ref: ShardRef; project: ProjectRow };
 
 /**
- * Stores writes of a workspace; when this resolves they are on disk, but for the failures that it
- * returns. A repeat changes nothing, so that after an error the caller may send all of it again.
+ * Stores writes of a workspace. Once this resolves they are on disk, except for the failures that it returns.
+ * Repeating a write changes nothing, so after an error the caller may send all of them again.
  */
 export async function storeRuns(
   env: Env,
@@ -38,7 +38,7 @@ export async function storeRuns(
   const { writes: complete, failures } = await completeWrites(env, workspaceId, writes);
   const placed = await placeWrites(env, workspaceId, complete, failures);
   const { awaited, kept } = await enterIntoIndex(env, workspaceId, placed);
-  // The entries go to disk while the shards write: one commit after the other would take twice as long.
+  // The index entries are committed while the shards write: one commit after the other would take twice as long.
   const results = await Promise.all(
     groupByShard(placed).map((group) => writeToShard(env, workspaceId, group)),
   );
@@ -100,7 +100,7 @@ async function placeWrites(
   return placed;
 }
 
-/** An update that does not say where in the tree its run is belongs to the run that is known. */
+/** An update that does not give its place in the tree belongs to the project in which its run is known. */
 function projectOf(
   { id, identity, project }: RunWrite,
   place: ShardRef | null,
@@ -123,7 +123,7 @@ function shardOf(
   return { workspaceId, projectId: row.id, day, bucket };
 }
 
-/** Returns the runs that feedback, or spans, are waiting for, and when the entries are on disk. */
+/** Returns the runs that feedback or spans are waiting for, and a promise that the entries are on disk. */
 async function enterIntoIndex(
   env: Env,
   workspaceId: string,
@@ -132,7 +132,7 @@ async function enterIntoIndex(
   const refs = new Map<string, ShardRef>();
   const entries: IndexedRun[] = [];
   for (const { write, ref } of placed) {
-    // Should the writes of a run disagree about its day, the first one counts.
+    // If the writes of a run disagree about its day, the first one counts.
     if (refs.has(refKey(write.id, ref))) continue;
     refs.set(refKey(write.id, ref), ref);
     const { projectId, day, bucket } = ref;
@@ -162,7 +162,7 @@ function groupByShard(placed: readonly Placed[]): Placed[][] {
 
 type ShardOutcome = {
   failures: RunFailure[];
-  /** Writes for a project that was deleted a moment ago. By its name, there is a new one to be made. */
+  /** Writes for a project that was just deleted. If they give its name, a new project is created. */
   orphaned: RunWrite[];
 };
 
@@ -192,18 +192,18 @@ async function writeToShard(
     failures.push({ runId, field: "id", message: `Run ${runId} not found`, status: 404 });
   }
   for (const runId of result.tooLarge) {
-    const message = `extra should, with what is stored of it, be no larger than ${MAX_EXTRA_BYTES} bytes`;
+    const message = `extra, merged with its stored value, should be no larger than ${MAX_EXTRA_BYTES} bytes`;
     failures.push({ runId, field: "extra", message, status: 422 });
   }
   return { failures, orphaned: [] };
 }
 
-/** Texts of this length, in UTF-16 units, and longer ones go to R2. */
+/** Minimum length of a payload that goes to R2, in UTF-16 code units. */
 const LARGE_CHARS = 64 * 1024;
 
 const ERROR_HEAD_CHARS = 2000;
 
-/** Puts large payloads to R2, and a reference into the write in their place. */
+/** Moves large payloads to R2 and puts references into the writes in their place. */
 export async function uploadPayloads(
   env: Pick<Env, "PAYLOADS">,
   ref: ShardRef,
@@ -217,12 +217,12 @@ export async function uploadPayloads(
     if (error !== undefined && "json" in error) facts.errorHead = errorHead(error.json);
     for (const field of PAYLOAD_FIELDS) {
       const payload = payloads[field];
-      // `extra` is merged by the shard, and bounded.
+      // The shard merges `extra` and limits its size.
       if (field === "extra" || payload === undefined || !("json" in payload)) continue;
       if (payload.json.length < LARGE_CHARS) continue;
       const key = payloadObjectKey(ref, write.id, field);
       await requireRoom(env, Buffer.byteLength(payload.json));
-      // One after the other: several of 20 MB at once would not fit into memory.
+      // One after the other, because several of 20 MB at once would not fit into memory.
       const stored = await env.PAYLOADS.put(key, payload.json, {
         httpMetadata: { contentType: "application/json" },
       });
@@ -233,7 +233,7 @@ export async function uploadPayloads(
   return moved;
 }
 
-/** Deletes what was put for writes that are not stored. */
+/** Deletes the objects of writes that are not stored. */
 async function discardPayloads(bucket: R2Bucket, writes: readonly RunWrite[]): Promise<void> {
   const objects = writes.flatMap(({ payloads }) =>
     Object.values(payloads).flatMap((payload) => ("object" in payload ? [payload.object] : [])),
@@ -241,7 +241,7 @@ async function discardPayloads(bucket: R2Bucket, writes: readonly RunWrite[]): P
   if (objects.length > 0) await bucket.delete(objects);
 }
 
-/** The error's first characters; `json` is a JSON string. */
+/** Returns the first characters of an error; `json` is a JSON string. */
 function errorHead(json: string): string {
   return clipText(JSON.parse(json) as string, ERROR_HEAD_CHARS);
 }

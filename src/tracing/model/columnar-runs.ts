@@ -1,27 +1,27 @@
 /**
- * Runs column by column, as they leave a shard for an export: texts as UTF-8 one behind the other and
- * numbers as arrays, because an object a run costs more than all else that is done with it.
+ * Runs column by column, as they leave a shard for an export: texts as consecutive UTF-8 and numbers as arrays,
+ * because one object per run costs more than all other work on it.
  */
 
 export type { RunPosition } from "./run-page.ts";
 
-/** Texts; `lengths` are their bytes, or NO_TEXT, or STORED_TEXT. */
+/** Texts; `lengths` has their lengths in bytes, or NO_TEXT, or STORED_TEXT. */
 export type ColumnarTexts = {
   bytes: Uint8Array;
   lengths: Int32Array;
-  /** Payloads that are in R2, in the order of their rows. */
+  /** The payloads that are in R2, in the order of their rows. */
   stored: StoredText[];
 };
 
-/** `size` is of its JSON text in bytes. */
+/** `size` is the length of the JSON text in bytes. */
 type StoredText = { row: number; object: string; size: number };
 
-/** There is none: null. */
+/** The length of a text that is null. */
 export const NO_TEXT = -1;
-/** It is in R2, see `stored`. */
+/** The length of a text that is in R2, see `stored`. */
 export const STORED_TEXT = -2;
 
-/** NaN where there is none. Microseconds, whole picodollars, and counts. */
+/** NaN for null. Values are microseconds, whole picodollars, and counts. */
 export type ColumnarNumbers = Float64Array;
 
 export const TEXT_COLUMNS = [
@@ -63,17 +63,17 @@ export function isTextColumn(column: RunColumn): column is TextColumn {
   return TEXT_COLUMNS.some((name) => name === column);
 }
 
-/** Has the columns that were asked for, and always `id` and `start_time`. */
+/** Has the requested columns, and always `id` and `start_time`. */
 export type ColumnarRuns = {
   rows: number;
   texts: Partial<Record<TextColumn, ColumnarTexts>>;
   numbers: Partial<Record<NumberColumn, ColumnarNumbers>>;
 };
 
-/** The rows `from` to before `to` of what a shard sent. */
+/** The rows of a shard's page from `from` up to but excluding `to`. */
 export type ExportedRuns = { runs: ColumnarRuns; from: number; to: number };
 
-/** The text of a row; null when there is none or it is in R2. For single rows: it looks for the place. */
+/** Returns the text of a row; null if there is none or it is in R2. For single rows: it adds up lengths to find it. */
 export function textAt({ bytes, lengths }: ColumnarTexts, row: number): string | null {
   const length = lengths[row] ?? NO_TEXT;
   if (length < 0) return null;

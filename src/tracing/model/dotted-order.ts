@@ -3,26 +3,26 @@ import { dayOf } from "../../lib/utc-day.ts";
 import { parseUuid } from "../../lib/uuid.ts";
 
 /**
- * A dotted order is the way from the root of a trace down to a run: for each run on it a segment
- * `YYYYMMDDTHHMMSSffffffZ<run id>`, joined by dots.
+ * A dotted order is the path from the root of a trace down to a run: one segment
+ * `YYYYMMDDTHHMMSSffffffZ<run id>` for each run on it, joined by dots.
  */
 
 export const TIME_CHARS = 22;
 export const ID_CHARS = 36;
-/** Of a segment, without the dot behind it. */
+/** Length of a segment without the dot after it. */
 export const SEGMENT_CHARS = TIME_CHARS + ID_CHARS;
 
 const TIME_PATTERN = String.raw`(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{6})Z`;
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
 const SEGMENT = new RegExp(`^${TIME_PATTERN}([0-9a-f-]{36})$`, "i");
 
-/** Deeper trees are taken for a mistake: each level makes the text 59 characters longer. */
+/** Maximum depth; deeper trees are taken for a mistake. Each level makes the text 59 characters longer. */
 const MAX_SEGMENTS = 1000;
 
-/** One run on the way. */
+/** One run on the path. */
 export type DottedSegment = { time: Micros; id: string };
 
-/** Reads a text of any kind, root first; ids come out in lower case. Null when it is no dotted order. */
+/** Parses any text, root first, and converts ids to lower case. Returns null if it is not a dotted order. */
 export function parseDottedOrder(text: string): DottedSegment[] | null {
   const parts = text.split(".", MAX_SEGMENTS + 1);
   if (parts.length > MAX_SEGMENTS) return null;
@@ -39,7 +39,7 @@ export function formatDottedOrder(segments: readonly DottedSegment[]): string {
   return segments.map(({ time, id }) => formatDottedSegment(time, id)).join(".");
 }
 
-/** `time` is from 1970 on; `id` a lower-case UUID with dashes. */
+/** `time` must not be before 1970; `id` must be a lower-case UUID with dashes. */
 export function formatDottedSegment(time: Micros, id: string): string {
   const millis = Math.floor(time / 1000);
   const micros = String(time - millis * 1000).padStart(3, "0");
@@ -48,12 +48,12 @@ export function formatDottedSegment(time: Micros, id: string): string {
   return `${compact}${micros}Z${id}`;
 }
 
-/** The day of each run from the root down to the run itself. The order is one that was checked, here and below. */
+/** Returns the day of each run from the root down to the run itself. Here and below, the order must be valid. */
 export function daysOf(dottedOrder: string): number[] {
   return dottedOrder.split(".").map((segment) => dayOf(segmentTime(segment)));
 }
 
-/** The run ids from the root down to the direct parent. */
+/** Returns the run ids from the root down to the direct parent. */
 export function ancestorIds(dottedOrder: string): string[] {
   return dottedOrder
     .split(".")
@@ -61,12 +61,12 @@ export function ancestorIds(dottedOrder: string): string[] {
     .map((segment) => segment.slice(TIME_CHARS));
 }
 
-/** When the trace started, by its root's (the first) segment. */
+/** Returns the start of the trace, from the root's (the first) segment. */
 export function rootTime(dottedOrder: string): number {
   return segmentTime(dottedOrder);
 }
 
-/** When the run started, by its own (the last) segment. */
+/** Returns the start of the run, from its own (the last) segment. */
 export function ownTime(dottedOrder: string): number {
   return segmentTime(dottedOrder.slice(dottedOrder.lastIndexOf(".") + 1));
 }

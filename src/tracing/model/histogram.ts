@@ -1,12 +1,13 @@
 /**
- * Values and how often each occurs, in ascending order: what percentiles of many shards need. A sketch of a
- * library (t-digest, DDSketch) would have to be built from each row, while SQL counts these where the rows are.
+ * Values and how often each occurs, in ascending order, from which percentiles over many shards are computed.
+ * A sketch such as t-digest or DDSketch would have to be built from each row, whereas SQL counts the values
+ * where the rows are.
  */
 export type Histogram = { value: number; count: number }[];
 
 /**
- * SQL that keeps four significant digits of a whole number, so that a histogram stays small however
- * many runs there are; percentiles are off by less than 0.1 %.
+ * Returns SQL that rounds a whole number down to four significant digits, so that a histogram stays small
+ * however many runs there are; percentiles are off by less than 0.1 %.
  */
 export function bucketSql(expression: string): string {
   const steps: string[] = [];
@@ -27,7 +28,7 @@ export function mergeHistograms(histograms: readonly Histogram[]): Histogram {
     .toSorted((left, right) => left.value - right.value);
 }
 
-/** The value below which the share `fraction` lies, linear between neighbours; null of nothing. */
+/** Returns the value below which the share `fraction` lies, interpolated linearly; null for no values. */
 export function percentile(histogram: Histogram, fraction: number): number | null {
   const total = histogram.reduce((sum, { count }) => sum + count, 0);
   if (total === 0) return null;

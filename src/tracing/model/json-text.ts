@@ -1,6 +1,6 @@
 /**
- * Finds places in a text that is known to be valid JSON. Nothing here parses: strings are skipped
- * with the engine's own search, so that it costs a fraction of what parsing did.
+ * Finds positions in a text that is known to be valid JSON. Nothing here parses: strings are skipped with the
+ * engine's own search, so it costs a fraction of parsing.
  */
 
 const QUOTE = 0x22;
@@ -17,7 +17,7 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 const LONG_DIGITS = /\d{19}/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Visits the members of the object at `at`, each of which `visit` must skip; returns its end. */
+/** Visits the members of the object at `at`. `visit` returns the end of a value. Returns the object's end. */
 export function scanMembers(
   text: string,
   at: number,
@@ -33,7 +33,7 @@ export function scanMembers(
   return position + 1;
 }
 
-/** The same for the items of the array at `at`. */
+/** Like `scanMembers`, for the items of the array at `at`. */
 export function scanItems(text: string, at: number, visit: (start: number) => number): number {
   let position = skipSpace(text, at + 1);
   while (text.charCodeAt(position) !== CLOSING_BRACKET) {
@@ -42,7 +42,7 @@ export function scanItems(text: string, at: number, visit: (start: number) => nu
   return position + 1;
 }
 
-/** Where the value that starts at `start` ends. */
+/** Returns the end of the value that starts at `start`. */
 export function skipValue(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === QUOTE) return skipString(text, start);
@@ -58,7 +58,7 @@ export function skipSpace(text: string, at: number): number {
   return position;
 }
 
-/** The first integer outside of [-2^63, 2^64), as it is written; null when all are within. */
+/** Returns the first integer outside of [-2^63, 2^64), as it is written; null if all are within. */
 export function firstIntegerBeyond64Bits(text: string): string | null {
   if (!LONG_DIGITS.test(text)) return null;
   let position = 0;
@@ -79,7 +79,7 @@ export function firstIntegerBeyond64Bits(text: string): string | null {
 
 function isIntegerBeyond64Bits(number: string): boolean {
   if (number.length < 19 || /[.eE]/.test(number)) return false;
-  // The longest that fit are 20 characters; a BigInt of megabytes would take seconds.
+  // Integers that fit have at most 20 characters; a BigInt of megabytes would take seconds.
   if (number.length > 20) return true;
   const integer = BigInt(number);
   return integer < MIN_INT64 || integer > MAX_UINT64;

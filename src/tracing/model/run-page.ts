@@ -2,34 +2,34 @@ import type { Micros } from "../../lib/time.ts";
 import type { Payload, PayloadField } from "./run-write.ts";
 import type { TracedRunRow } from "./run-row.ts";
 
-/** Where a page ends: runs are ordered by start and, where that is equal, by id. */
+/** The end of a page: runs are ordered by start and, where that is equal, by id. */
 export type RunPosition = { startTime: Micros; id: string };
 
 export type RunOrder = "asc" | "desc";
 
 export type PageQuery = {
   order: RunOrder;
-  /** The page begins behind it. */
+  /** The page begins after this position. */
   after: RunPosition | null;
   limit: number;
-  /** The page ends early when its payloads exceed this; it has one run at least. */
+  /** The page ends early once its payloads exceed this; it has at least one run. */
   maxBytes: number;
   payloads: readonly PayloadField[];
-  /** How much of a turn's work may be done, from 0 to 1, before the page ends. */
+  /** The share of a turn's work, from 0 to 1, that may be done before the page ends. */
   effort: number;
 };
 
-/** A run with what its trace's row says and the payloads that were asked for. */
+/** A run with the columns of its trace's row and the requested payloads. */
 export type RunRecord = TracedRunRow & {
   trace_tier: string;
   trace_first_received_at: number;
   payloads: Partial<Record<PayloadField, Payload>>;
 };
 
-/** `next` is where to go on, behind the last run that was looked at; null when all were. */
+/** `next` is the position after the last run that was examined, to continue from; null if all were. */
 export type RunPage = { runs: RunRecord[]; next: RunPosition | null };
 
-/** A position as text for clients, who send it back as it is. */
+/** Encodes a position as text for clients, who send it back unchanged. */
 export function encodeCursor({ startTime, id }: RunPosition): string {
   return btoa(JSON.stringify([startTime, id]))
     .replaceAll("+", "-")
@@ -37,7 +37,7 @@ export function encodeCursor({ startTime, id }: RunPosition): string {
     .replaceAll("=", "");
 }
 
-/** Null when the text is not a cursor. */
+/** Returns null if the text is not a cursor. */
 export function decodeCursor(text: string): RunPosition | null {
   try {
     const value: unknown = JSON.parse(atob(text.replaceAll("-", "+").replaceAll("_", "/")));

@@ -1,7 +1,7 @@
 import { ownTime } from "./dotted-order.ts";
 import type { Attachment, PayloadField, RunWrite } from "./run-write.ts";
 
-/** What a page gives of a row of `runs`, as SQLite gives it. */
+/** The columns of `runs` that a page returns, as SQLite returns them. */
 export type TracedRunRow = {
   id: string;
   trace_id: string;
@@ -94,7 +94,7 @@ export const RUN_COLUMNS = [
   "received_at",
 ] as const satisfies (keyof TracedRunRow)[];
 
-/** What filters ask of a run besides: JSON lists of `Leaf`. */
+/** Further columns that filters need: JSON lists of `Leaf`. */
 export type RunLeaves = {
   metadata: string | null;
   input_leaves: string | null;
@@ -107,7 +107,7 @@ export const LEAF_COLUMNS = [
   "output_leaves",
 ] as const satisfies (keyof RunLeaves)[];
 
-/** The column that holds each payload; `error` is that of the error's first characters. */
+/** The column that holds each payload; the column `error` holds the first characters of an error. */
 export const PAYLOAD_COLUMN = {
   inputs: "inputs",
   outputs: "outputs",
@@ -117,7 +117,7 @@ export const PAYLOAD_COLUMN = {
   error: "error_json",
 } as const satisfies Record<PayloadField, string>;
 
-/** A run of which nothing is stored yet. */
+/** Returns the row of a run of which nothing is stored yet. */
 export function newRunRow(write: RunWrite, now: number): TracedRunRow & RunLeaves {
   const { identity } = write;
   if (identity === undefined) throw new Error("a new run needs its place in the tree");
@@ -126,7 +126,7 @@ export function newRunRow(write: RunWrite, now: number): TracedRunRow & RunLeave
     trace_id: identity.traceId,
     parent_run_id: identity.parentRunId,
     dotted_order: identity.dottedOrder,
-    // Until its create arrives, when a patch came first.
+    // These values are used until the create arrives, if a patch came first.
     name: "",
     run_type: "chain",
     start_time: ownTime(identity.dottedOrder),
@@ -153,7 +153,7 @@ export function newRunRow(write: RunWrite, now: number): TracedRunRow & RunLeave
   };
 }
 
-/** Reads the `attachments` column. */
+/** Parses the `attachments` column. */
 export function readAttachments(text: string | null): Attachment[] {
   return text === null ? [] : (JSON.parse(text) as Attachment[]);
 }

@@ -12,7 +12,7 @@ export const RUN_TYPES = [
 
 export type RunType = (typeof RUN_TYPES)[number];
 
-/** The fields whose size has no small bound: kept apart from the row, in R2 when large. */
+/** The fields without a small size limit: long ones are stored apart from the run's row, and large ones in R2. */
 export const PAYLOAD_FIELDS = [
   "inputs",
   "outputs",
@@ -24,10 +24,10 @@ export const PAYLOAD_FIELDS = [
 
 export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
 
-/** A field's JSON text as it came (integers beyond 2^53 and all), checked to be valid JSON. */
+/** The original JSON text of a field, checked to be valid; it keeps integers beyond 2^53 exact. */
 type InlinePayload = { json: string };
 
-/** Where in R2 that text is; `bytes` is its length. */
+/** The R2 key of that text; `bytes` is its length. */
 type PayloadObject = { object: string; bytes: number };
 
 export type Payload = InlinePayload | PayloadObject;
@@ -40,46 +40,46 @@ export type Attachment = {
   object: string;
 };
 
-/** Text leaves of inputs or outputs, for filters: dot path (arrays collapse) and text. */
+/** A text leaf of inputs, outputs or metadata, for filters: its dot path (without array indexes) and its text. */
 export type Leaf = [path: string, value: string];
 
-/** What the filter language and the derived columns need of payloads, taken while they are parsed. */
+/** What the filter language and the derived columns need of payloads, collected while they are parsed. */
 export type PayloadFacts = {
   inputsPreview?: string | null;
   outputsPreview?: string | null;
   /** JSON of a list of `Leaf`. */
   inputLeaves?: string;
   outputLeaves?: string;
-  /** In `outputs`, when they carry any. */
+  /** The usage that `outputs` reports; null if there is none. */
   usage?: Usage | null;
-  /** The error's first characters, when it is given. */
+  /** The first characters of the error, if one is given. */
   errorHead?: string;
-  /** When the first `new_token` event was. */
+  /** Time of the first `new_token` event. */
   firstTokenTime?: Micros | null;
 };
 
-/** A project by its id, or by its name, which creates it when there is none. */
+/** A project by its id, or by its name. A project that is named and does not exist is created. */
 export type ProjectRef = { id: string } | { name: string };
 
-/** Where in the tree a run is; the project of a patch that does not say is that of the run. */
+/** A run's place in its tree. A patch that names no project belongs to that of its run. */
 export type RunIdentity = {
   traceId: string;
   parentRunId: string | null;
-  /** Lower case; its last segment holds the time that chooses the run's shard. */
+  /** In lower case; the time in its last segment determines the run's shard. */
   dottedOrder: string;
 };
 
 /**
- * One create (`post`) or update (`patch`) of a run, checked and in the store's terms, whatever
- * route it came by. What is undefined was not given.
+ * One create (`post`) or update (`patch`) of a run, checked and in the store's terms, by whichever route it
+ * arrived. Members that were not given are undefined.
  */
 export type RunWrite = {
   kind: "post" | "patch";
   /** Lower-case UUID with dashes. */
   id: string;
-  /** Absent where the request may leave it out: POST and PATCH of a single run. */
+  /** Absent where the request may omit it: POST and PATCH of a single run. */
   identity: RunIdentity | undefined;
-  /** For a post without identity. */
+  /** The parent of a post without identity. */
   parentRunId?: string | null;
   project: ProjectRef | undefined;
   name?: string;
@@ -93,7 +93,7 @@ export type RunWrite = {
   facts: PayloadFacts;
 };
 
-/** The length of the payload texts that a write carries, in UTF-16 units. */
+/** Returns the length of the payload texts that a write carries, in UTF-16 code units. */
 export function payloadTextLength({ payloads }: RunWrite): number {
   let length = 0;
   for (const payload of Object.values(payloads)) {
@@ -102,9 +102,9 @@ export function payloadTextLength({ payloads }: RunWrite): number {
   return length;
 }
 
-/** Token counts, and costs in USD, as clients report them. Undefined where not given. */
+/** Token counts, and costs in USD, as clients report them. Members that were not reported are undefined. */
 export type Usage = {
-  /** Given at the top of the outputs or metadata: counts for every run type, not only `llm`. */
+  /** Reported at the top level of the outputs or metadata: it counts for every run type, not only `llm`. */
   explicit: boolean;
   input_tokens?: number;
   output_tokens?: number;

@@ -1,19 +1,19 @@
 import { memberOf } from "../../lib/json.ts";
 import type { Leaf } from "./run-write.ts";
 
-/** Metadata keys by which clients say that traces belong together; the first that is set counts. */
+/** Metadata keys with which clients group traces into a thread; the first that is set counts. */
 const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
 
-/** No run has more of a payload. */
+/** Maximum number of leaves of one payload of a run. */
 export const MAX_LEAVES = 100;
 
-/** No more is kept of a path, a key or a value. */
+/** Maximum characters of a path, a key or a value; the rest is cut off. */
 export const MAX_LEAF_CHARS = 250;
 
-/** Nulls are no leaves: without a bound a list of a million of them would be gone through. */
+/** Maximum number of visited values. Nulls are not leaves, so a list of a million nulls needs another limit. */
 const MAX_VISITED = 10_000;
 
-/** A container on the way down; the items of an array share its path. */
+/** A container that is being traversed; the items of an array share its path. */
 type Level = {
   children: readonly unknown[];
   keys: readonly string[] | null;
@@ -22,8 +22,8 @@ type Level = {
 };
 
 /**
- * Text leaves in document order, with dot paths in which arrays leave no trace: of
- * `{messages: [{content: "a"}]}`, ["messages.content", "a"]. Numbers and booleans as JSON text.
+ * Returns the text leaves of a value in document order, with dot paths that omit array indexes: for
+ * `{messages: [{content: "a"}]}`, ["messages.content", "a"]. Numbers and booleans become their JSON text.
  * A lone value has the path "".
  */
 export function leavesOf(value: unknown): Leaf[] {
@@ -63,14 +63,14 @@ function joinPath(path: string, key: string | undefined): string {
   return clipText(path === "" ? key : `${path}.${key}`, MAX_LEAF_CHARS);
 }
 
-/** The leaves of a run's `extra.metadata`. */
+/** Returns the leaves of a run's `extra.metadata`. */
 export function metadataLeavesOf(extra: unknown): Leaf[] {
   const metadata = memberOf(extra, "metadata");
-  // A lone value has no key to ask for.
+  // A lone value has no key that a filter could name.
   return typeof metadata === "object" ? leavesOf(metadata).filter(([key]) => key !== "") : [];
 }
 
-/** The thread that a run's `extra.metadata` names. */
+/** Returns the thread that a run's `extra.metadata` names; null if it names none. */
 export function threadIdOf(extra: unknown): string | null {
   const metadata = memberOf(extra, "metadata");
   for (const key of THREAD_KEYS) {
@@ -84,8 +84,8 @@ export function threadIdOf(extra: unknown): string | null {
 const NUL = /\0/g;
 
 /**
- * The text's first characters, in UTF-16 units but without half of a surrogate pair at the end, and
- * with U+FFFD for NUL, at which SQLite's functions would stop.
+ * Returns the first characters of a text, in UTF-16 code units but without half a surrogate pair at the end.
+ * U+FFFD replaces NUL, at which SQLite's functions would stop.
  */
 export function clipText(text: string, maxChars: number): string {
   const clipped = text.length <= maxChars ? text : text.slice(0, cutBefore(text, maxChars));

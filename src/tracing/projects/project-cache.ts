@@ -9,19 +9,19 @@ import { isolateCache } from "../../lib/isolate-cache.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import type { TraceTier } from "../../db/tracing-schema.ts";
 
-/** The tier of traces that nothing else decides about. */
+/** The tier of traces, unless their project has another one. */
 const DEFAULT_TRACE_TIER: TraceTier = "shortlived";
 
-/** How often a name that is taken, but gone when it is read, is tried again. */
+/** Maximum attempts at a name that is taken when it is created, but gone when it is read. */
 const MAX_ATTEMPTS = 4;
 
-/** By `idKey`. Another isolate's change may go unnoticed here for ten seconds. */
+/** Cached rows, keyed by `idKey`. A change made in another isolate can go unnoticed for up to ten seconds. */
 const projects = isolateCache<string, ProjectRow>({ maxEntries: 10_000, ttlMs: 10_000 });
 
-/** `nameKey` to `idKey`; the project there tells whether that is still its name. */
+/** Maps `nameKey` to `idKey`. The row found there tells whether the project still has that name. */
 const idKeys = isolateCache<string, string>({ maxEntries: 10_000 });
 
-/** Every request that brings runs asks for its project: mostly answered from memory. */
+/** Returns a project, or null. Every request that brings runs needs its project, so most are served from memory. */
 export async function findProject(
   db: D1Database,
   workspaceId: string,
@@ -33,7 +33,7 @@ export async function findProject(
   return row === undefined ? null : remember(row);
 }
 
-/** A project of the workspace; 404 when it has none of that id. `noun` is what the API calls it. */
+/** Returns a project of the workspace. Throws a 404 if it has none with that id. `noun` is the API's word for it. */
 export async function requireProject(
   db: D1Database,
   workspaceId: string,
@@ -45,7 +45,7 @@ export async function requireProject(
   return project;
 }
 
-/** The project of that name, created when there is none; at once from several isolates is fine. */
+/** Returns the project of that name, and creates it if there is none. Several isolates may do so at once. */
 export async function ensureProject(
   db: D1Database,
   workspaceId: string,
@@ -62,7 +62,7 @@ export async function ensureProject(
   throw new Error(`project ${JSON.stringify(name)} is being created and deleted all the time`);
 }
 
-/** To be called whenever the project was changed or deleted, or turned out to be. */
+/** Must be called whenever the project was changed or deleted, or is found to have been. */
 export function forgetProject(workspaceId: string, { id }: Pick<ProjectRow, "id">): void {
   projects.delete(idKey(workspaceId, id));
 }
@@ -88,7 +88,7 @@ function nameKey(workspaceId: string, name: string): string {
   return `${workspaceId}/${name}`;
 }
 
-/** A project's first row; what is undefined gets its default. `now` in epoch milliseconds. */
+/** Returns the first row of a project; members that are undefined get defaults. `now` is in epoch milliseconds. */
 export function newProject(
   workspaceId: string,
   given: ProjectChange & { name: string; id?: string | undefined },

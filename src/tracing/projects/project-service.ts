@@ -15,7 +15,7 @@ import { refOf, shardStub } from "../shard/shard-ref.ts";
 
 export type NewProject = ProjectChange & { name: string; id?: string | undefined };
 
-/** With `upsert`, what is given changes the project that has the name already. */
+/** Creates a project. With `upsert`, the given values change the project that already has the name. */
 export async function createProject(
   db: D1Database,
   workspaceId: string,
@@ -30,7 +30,7 @@ export async function createProject(
     throw new ApiError("conflict", `There is a project with the id ${row.id} already`);
   }
   if (!options.upsert) throw nameIsTaken(given.name);
-  // SDKs send an empty object when they have nothing to say there.
+  // SDKs send an empty object if they have no `extra`.
   const { id: _, extra, ...others } = given;
   const updated = await updateProject(
     db,
@@ -44,7 +44,7 @@ export async function createProject(
   return updated;
 }
 
-/** The project as D1 has it now, not as an isolate remembers it; 404 when there is none. */
+/** Returns the current row from D1, not one from an isolate's cache. Throws a 404 if there is none. */
 export async function readProject(
   db: D1Database,
   workspaceId: string,
@@ -76,7 +76,7 @@ function nameIsTaken(name: string): ApiError {
   return new ApiError("conflict", `There is a project named ${JSON.stringify(name)} already`);
 }
 
-/** Deletes those of the projects that there are, and returns how many; their traces follow. */
+/** Deletes those of the projects that exist, and returns their number. Their traces are deleted later. */
 export async function removeProjects(
   env: Env,
   workspaceId: string,
@@ -84,7 +84,7 @@ export async function removeProjects(
 ): Promise<number> {
   const deleted = await markProjectsDeleted(env.DB, workspaceId, ids, Date.now());
   for (const id of deleted) forgetProject(workspaceId, { id });
-  // Other isolates may still remember the project; its shards must not take what they send.
+  // Other isolates may still have the project in their cache; its shards must not accept what they send.
   const shards = await findShards(env.DB, workspaceId, { projectIds: deleted, ofDeleted: true });
   await mapLimited(shards, SHARDS_AT_ONCE, async (row) => {
     await shardStub(env, refOf(row)).close();

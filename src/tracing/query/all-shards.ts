@@ -7,12 +7,12 @@ import { refOf, shardStub } from "../shard/shard-ref.ts";
 import { knownTracesReader } from "./known-traces.ts";
 import { Turns } from "./turns.ts";
 
-/** What all shards that may have runs of the selection say of these, shard by shard and turn by turn, in no order. */
+/** Reads rows from all shards that may have runs of the selection, turn by turn and in no particular order. */
 export async function readAllShards<Row>(
   env: Env,
   query: {
     workspaceId: string;
-    /** Undefined: all of the workspace. */
+    /** Undefined for all projects of the workspace. */
     projectIds: readonly string[] | undefined;
     selection: RunSelection;
   },

@@ -13,23 +13,22 @@ import { ApiError } from "../../lib/api-error.ts";
 
 export type RunsQuery = {
   workspaceId: string;
-  /** Undefined: all of the workspace. */
+  /** Undefined means every project of the workspace. */
   projectIds?: readonly string[] | undefined;
   selection: RunSelection;
   order: RunOrder;
   after: RunPosition | null;
   limit: number;
   payloads: readonly PayloadField[];
-  /** What is left of the request's; all of them when they are not given. */
+  /** The turns that the request has left; a whole budget if undefined. */
   turns?: Turns;
 };
 
 export type RunsFound = { runs: PlacedRun[]; next: RunPosition | null };
 
 /**
- * The selected runs over all shards, in the order of their start and then their id. Shards are
- * opened only as far as the page reaches into their days. Throws a 422 when too many runs have to be
- * looked at before the first is found.
+ * Finds the selected runs in all shards, ordered by start and then by id. Shards are opened only as far as
+ * the page reaches into their days. Throws a 422 if too many runs have to be examined before the first match.
  */
 export async function findRuns(env: Env, query: RunsQuery): Promise<RunsFound> {
   const { workspaceId, projectIds, selection, order, after, limit } = query;
@@ -60,14 +59,14 @@ export async function findRuns(env: Env, query: RunsQuery): Promise<RunsFound> {
       await best.fill(limit - runs.length + 1);
     }
   } catch (error) {
-    // What was found is a page that ends early: whoever asks for the next goes on from there.
+    // The runs found so far are a page that ends early: the next page continues from there.
     if (error instanceof TooManyTurns && runs.length > 0) return { runs, next: behindLast() };
     throw error;
   }
   return { runs, next: merge.isMore ? behindLast() : null };
 }
 
-/** Runs and traces that are asked for by id are in few shards, which the id index knows. */
+/** Keeps the few shards that have the runs or the trace requested by id, which the id index knows. */
 async function onlyNamed(
   env: Env,
   { workspaceId, selection }: RunsQuery,
@@ -85,7 +84,7 @@ async function onlyNamed(
   return rows.filter((row) => names.has(shardObjectName(refOf(row))));
 }
 
-/** Null when the trace's root has not arrived yet: any shard may have runs of it. */
+/** Returns null if the trace's root has not arrived yet: any shard may have runs of it. */
 async function shardsOfTrace(
   env: Env,
   workspaceId: string,
@@ -102,12 +101,12 @@ async function shardsOfTrace(
 export type RunToRead = {
   workspaceId: string;
   runId: string;
-  /** Undefined: the run may be in any project of the workspace. */
+  /** Undefined means that the run may be in any project of the workspace. */
   projectId?: string | undefined;
   payloads?: readonly PayloadField[];
 };
 
-/** One run; 404 when there is none of that id. */
+/** Returns one run. Throws a 404 if there is none with that id. */
 export async function requireRun(
   env: Env,
   { workspaceId, runId, projectId, payloads = [] }: RunToRead,
@@ -126,7 +125,7 @@ export async function requireRun(
   return found;
 }
 
-/** Also for a run that the caller may not see: it must not tell that there is one. */
+/** Also used for a run that the caller may not see: the error must not reveal that the run exists. */
 export function runNotFound(runId: string): ApiError {
   return new ApiError("not_found", `Run ${runId} not found`);
 }

@@ -2,13 +2,12 @@ import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import type { RunSelection } from "../shard/selection.ts";
 import type { KnownTraces } from "../filter/filter.ts";
 
-/** What a shard has to be told about traces that are on other days too; undefined: nothing. */
+/** Returns what a shard must know about traces that have runs on other days too; undefined if nothing. */
 export type KnownTracesReader = (ref: ShardRef) => Promise<KnownTraces | undefined>;
 
 /**
- * A trace that crosses midnight has its runs in several shards, so that none of them can tell alone
- * whether its root, or any of its runs, fulfils a filter. For the few traces of that kind, the other
- * shards are asked.
+ * A trace that crosses midnight has its runs in several shards, so none of them alone can decide whether its
+ * root, or any of its runs, matches a filter. For the few traces of that kind, the other shards are queried.
  */
 export function knownTracesReader(
   env: ShardEnv,
@@ -30,7 +29,7 @@ export function knownTracesReader(
   };
 }
 
-/** Traces of the shard by the other days that have a part of them. */
+/** Returns the shard's traces of which other days have a part, keyed by those days. */
 async function splitTracesOf(env: ShardEnv, ref: ShardRef): Promise<Map<number, Set<string>>> {
   const byDay = new Map<number, Set<string>>();
   const add = (day: number, traceId: string): void => {

@@ -29,7 +29,7 @@ export class RunSource {
   #after: RunPosition | null;
   #buffer: RunRecord[] = [];
   #next = 0;
-  /** A page is mostly found with little work; what follows in vain may take more. */
+  /** Most pages are found with little work; after pages that found nothing, more work is allowed. */
   #effort = FIRST_EFFORT;
   #ended = false;
 
@@ -48,7 +48,7 @@ export class RunSource {
     this.#after = query.after;
   }
 
-  /** The next run, without taking it; undefined when there is none. Call `fill` first. */
+  /** The next run, without taking it; undefined if there is none. Call `fill` first. */
   get head(): RunRecord | undefined {
     return this.#buffer[this.#next];
   }
@@ -60,7 +60,7 @@ export class RunSource {
     return { run, ref: this.ref };
   }
 
-  /** Reads at most `limit` runs when none is left in the buffer. */
+  /** Reads at most `limit` runs if the buffer is empty. */
   async fill(limit: number): Promise<void> {
     const { selection, order, payloads } = this.#query;
     const maxBytes = MAX_PAGE_BYTES;

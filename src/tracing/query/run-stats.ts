@@ -13,7 +13,7 @@ import type { Micros } from "../../lib/time.ts";
 
 const MAX_GROUPS_PER_TURN = 10_000;
 
-/** The number of all names, types and tags together. */
+/** Maximum number of names, types and tags together. */
 const MAX_FACETS = 1000;
 
 type StatsRequest = {
@@ -24,7 +24,7 @@ type StatsRequest = {
   query: Pick<StatsQuery, "measures" | "details" | "feedback" | "facets">;
 };
 
-/** Totals of the selected runs over all shards, by group; `ALL_RUNS` without groups. */
+/** Returns the totals of the selected runs of all shards, by group; without groups, under `ALL_RUNS`. */
 export async function collectStats(
   env: Env,
   { groupBy, query, ...request }: StatsRequest,
@@ -112,7 +112,7 @@ function addFacets(facets: StatsTotals["facets"]): StatsTotals["facets"] {
   return [...sums.values()].toSorted((left, right) => right.n - left.n).slice(0, MAX_FACETS);
 }
 
-/** Both records' members; `add` makes one of two. */
+/** Returns the members of both records; `add` combines two values of one name. */
 function mergeRecords<T>(
   left: Partial<Record<string, T>>,
   right: Partial<Record<string, T>>,
@@ -135,7 +135,7 @@ function addNullable(left: number | null, right: number | null): number | null {
   return left === null ? right : left + (right ?? 0);
 }
 
-/** The most frequent values of each metadata key of a project's runs, at most `k` of each. */
+/** Returns the most frequent values of each metadata key of a project's runs, at most `k` of each. */
 export async function projectMetadata(
   env: Env,
   { workspaceId, projectId }: { workspaceId: string; projectId: string },

@@ -4,16 +4,16 @@ import { refOf, type ShardRef } from "../shard/shard-ref.ts";
 
 /** The runs of one shard, in order. */
 export type OrderedSource = {
-  /** The next run; undefined when there is none. */
+  /** The next run; undefined if there is none. */
   readonly head: { start_time: number; id: string } | undefined;
 };
 
-/** A shard, and the bounds of what it may hold. */
+/** A shard, and the bounds of the start times that it may hold. */
 export type Candidate = { ref: ShardRef; first: number; last: number };
 
 const MAX_OPENED_AT_ONCE = 8;
 
-/** Which shards are looked at: of all projects unless they are named; both bounds are inclusive. */
+/** Which shards to search: those of all projects unless some are named. Both bounds are inclusive. */
 export type ShardRange = {
   workspaceId: string;
   projectIds?: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export type ShardRange = {
   after: RunPosition | null;
 };
 
-/** The shards that may hold such runs, in the order in which their runs come. */
+/** Returns the shards that may hold such runs, in the order of their runs. */
 export async function findCandidates(
   env: Pick<Env, "DB">,
   { workspaceId, projectIds, order, after, ...range }: ShardRange,
@@ -48,8 +48,8 @@ export async function findCandidates(
 }
 
 /**
- * Merges the runs of shards in the order of their start and then their id. Shards are opened only as
- * far as what is read reaches into their days.
+ * Merges the runs of shards, ordered by start and then by id. Shards are opened only as far as the reader
+ * gets into their days.
  */
 export class ShardMerge<Source extends OrderedSource> {
   readonly #pending: Candidate[];
@@ -58,7 +58,7 @@ export class ShardMerge<Source extends OrderedSource> {
   #open: Source[] = [];
   #openAtOnce = 1;
 
-  /** `openSource` gives a shard's source with its head. */
+  /** `openSource` returns a shard's source with its head loaded. */
   constructor(
     candidates: readonly Candidate[],
     order: RunOrder,
@@ -69,7 +69,7 @@ export class ShardMerge<Source extends OrderedSource> {
     this.#openSource = openSource;
   }
 
-  /** The source whose head is the next run of all; undefined when there is none. */
+  /** Returns the source whose head is the next run of all; undefined if there is none. */
   async next(): Promise<Source | undefined> {
     for (;;) {
       this.#open = this.#open.filter(({ head }) => head !== undefined);
@@ -77,7 +77,7 @@ export class ShardMerge<Source extends OrderedSource> {
       const shard = this.#pending[0];
       if (shard === undefined || this.#isBefore(best?.head, shard)) return best;
       const batch = this.#pending.splice(0, this.#openAtOnce);
-      // Empty days are passed in longer and longer strides.
+      // Empty days are skipped in longer and longer strides.
       this.#openAtOnce = Math.min(this.#openAtOnce * 2, MAX_OPENED_AT_ONCE);
       this.#open.push(...(await Promise.all(batch.map(({ ref }) => this.#openSource(ref)))));
     }
@@ -88,7 +88,7 @@ export class ShardMerge<Source extends OrderedSource> {
     return this.#pending.length > 0 || this.#open.some(({ head }) => head !== undefined);
   }
 
-  /** Whether a run of this source comes before all that others have, or may have. */
+  /** Returns whether a run of this source comes before all runs that other sources have, or may have. */
   precedes(source: Source, run: NonNullable<OrderedSource["head"]>): boolean {
     const shard = this.#pending[0];
     if (shard !== undefined && !this.#isBefore(run, shard)) return false;
@@ -108,7 +108,7 @@ export class ShardMerge<Source extends OrderedSource> {
     return first;
   }
 
-  /** Whether a run comes before everything that the shard can hold. */
+  /** Returns whether a run comes before everything that the shard can hold. */
   #isBefore(run: OrderedSource["head"], shard: Candidate): boolean {
     if (run === undefined) return false;
     return this.#order === "desc" ? run.start_time > shard.last : run.start_time < shard.first;

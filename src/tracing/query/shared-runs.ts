@@ -9,7 +9,7 @@ import type { RunSelection } from "../shard/selection.ts";
 
 const PAGE = 100;
 
-/** The share that a token stands for; 404 when there is none. */
+/** Returns the share of a token. Throws a 404 if there is none. */
 export async function findShare(db: D1Database, token: string): Promise<RunShareRow> {
   const share = await findShareByToken(db, token);
   if (share === undefined) throw nothingShared();
@@ -20,7 +20,7 @@ export function nothingShared(): ApiError {
   return new ApiError("not_found", "Nothing is shared under this token");
 }
 
-/** A share is of a run and what is below it: mostly a root, and with it the whole trace. */
+/** Returns whether a share covers a run: it covers one run, mostly a root, and all of its descendants. */
 export function isShared({ run, ref }: PlacedRun, share: RunShareRow): boolean {
   if (run.trace_id !== share.trace_id || ref.projectId !== share.project_id) return false;
   return (
@@ -30,7 +30,7 @@ export function isShared({ run, ref }: PlacedRun, share: RunShareRow): boolean {
   );
 }
 
-/** The selection, as far as it is of the shared run and what is below it. */
+/** Restricts a selection to the shared run and its descendants. */
 export async function sharedSelection(
   env: Env,
   { workspace_id, run_id, project_id, trace_id }: RunShareRow,
@@ -44,7 +44,7 @@ export async function sharedSelection(
   return { ...selection, traceId: trace_id, within: run.dotted_order };
 }
 
-/** The runs of a `sharedSelection` in the order of their start; with `ids`, only those. */
+/** Yields the runs of a `sharedSelection` in the order of their start; with `ids`, only those. */
 export async function* readSharedRuns(
   env: Env,
   share: RunShareRow,
@@ -74,7 +74,7 @@ type SharedRunsQuery = {
   payloads: readonly PayloadField[];
 };
 
-/** Shares a run and what is below it, under the token that is asked for or a new one. */
+/** Shares a run and its descendants, under the requested token or a new one. */
 export async function shareOneRun(
   db: D1Database,
   { run, ref }: PlacedRun,
@@ -87,7 +87,7 @@ export async function shareOneRun(
   return shareRun(db, { ...shareOf({ run, ref }, run.id), token: token ?? crypto.randomUUID() });
 }
 
-/** Shares the whole trace of a run: one that is shared already keeps its token. */
+/** Shares the whole trace of a run. A trace that is already shared keeps its token. */
 export async function shareTrace(db: D1Database, placed: PlacedRun): Promise<RunShareRow> {
   return shareRun(db, shareOf(placed, placed.run.trace_id));
 }

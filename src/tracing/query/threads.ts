@@ -3,7 +3,7 @@ import type { ThreadTotals } from "../shard/shard-threads.ts";
 import { mergeHistograms } from "../model/histogram.ts";
 import type { RunSelection } from "../shard/selection.ts";
 
-/** The threads of the selected root runs over all shards, the latest first. */
+/** Returns the threads of the selected root runs of all shards, the latest first. */
 export async function findThreadTotals(
   env: Env,
   query: { workspaceId: string; projectIds: readonly string[]; selection: RunSelection },

@@ -1,7 +1,7 @@
 import { ApiError } from "../../lib/api-error.ts";
 import type { RunPosition } from "../model/run-page.ts";
 
-/** The turns of all shards that a request asks, each about a tenth of a second: see scan-turn.ts. */
+/** Maximum turns per request over all shards, each about a tenth of a second: see scan-turn.ts. */
 const MAX_TURNS = 600;
 
 const REST_MS = 2;
@@ -18,8 +18,8 @@ export class TooManyTurns extends ApiError {
 }
 
 /**
- * What a request may look at in all. It asks the shards for one turn after the other, so that others
- * have theirs in between, and so that nothing goes on when its client has gone.
+ * The total work that a request may cause. It requests one turn of a shard after the other, so that other
+ * requests have theirs in between, and so that the work ends when the client has gone.
  */
 export class Turns {
   #left: number;
@@ -28,15 +28,15 @@ export class Turns {
     this.#left = most;
   }
 
-  /** Counts one that was used up, and rests. Throws a 422 when there are no more. */
+  /** Counts a turn that was used up, and pauses. Throws a 422 if there are no more. */
   async spend(): Promise<void> {
     this.#left -= 1;
     if (this.#left < 0) throw new TooManyTurns();
-    // A local workerd looks at its sockets and files only when nothing else is left to be done.
+    // A local workerd serves its sockets and files only when it has nothing else to do.
     await new Promise((resolve) => setTimeout(resolve, REST_MS));
   }
 
-  /** Takes all that `read` gives, row by row. */
+  /** Passes everything that `read` returns to `take`, row by row. */
   async readAll<T>(
     read: (after: RunPosition | null) => Promise<{ rows: T[]; next: RunPosition | null }>,
     take: (row: T) => void,

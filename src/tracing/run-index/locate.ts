@@ -5,30 +5,30 @@ import type { IndexedRun, ShardRef } from "../shard/shard-ref.ts";
 import { madeAt } from "./pack-table.ts";
 
 /**
- * Entries that this isolate has made, so that the updates of a run cost none. An entry stays for
- * longer than a run can, and is changed only by the run's appearance in another project.
+ * Entries that this isolate has made, so that updates of their runs need no call. An entry is kept for longer
+ * than a run can be, and changes only if the run appears in another project.
  */
 const recentPlaces = new Set<string>();
 const MAX_RECENT = 50_000;
 
-/** How often entries are made again that an index has lost, because it was restarted before it kept them. */
+/** Maximum attempts to repeat entries that an index lost because it was restarted before it stored them. */
 const MAX_ATTEMPTS = 3;
 
 type IndexEnv = Pick<Env, "RUN_INDEX" | "JURISDICTION">;
 
 export type LocatedRun = { runId: string; ref: ShardRef };
 
-/** What the index says of runs that are entered. */
+/** The index's response to entered runs. */
 type Entered = {
-  /** Runs that are in another shard of their project already, and stay there. */
+  /** Runs that are already in another shard of their project, and stay there. */
   elsewhere: LocatedRun[];
-  /** Runs that somebody has asked for before they were there. */
+  /** Runs that were looked up before they arrived. */
   awaited: string[];
-  /** Resolves when the entries are on disk. Nobody may be told before that the runs are stored. */
+  /** Resolves once the entries are on disk. Before that, no client may be told that the runs are stored. */
   kept: Promise<void>;
 };
 
-/** The shard of a run, by its id alone. With `await`, one that is unknown yet is announced later. */
+/** Returns the shard of a run, by its id alone. With `await`, a run that is still unknown is announced later. */
 export async function locateRun(
   env: IndexEnv,
   workspaceId: string,
@@ -39,7 +39,7 @@ export async function locateRun(
   return found ?? null;
 }
 
-/** Those of the runs that are known. */
+/** Returns those of the runs that are known. */
 export async function locateRuns(
   env: IndexEnv,
   workspaceId: string,
@@ -54,7 +54,7 @@ export async function locateRuns(
   return found.flat().map((run) => locatedRun(workspaceId, run));
 }
 
-/** Enters runs, before their shards get them; the entries go to disk while the shards write. */
+/** Enters runs before their shards get them; the entries go to disk while the shards write. */
 export async function indexRuns(
   env: IndexEnv,
   workspaceId: string,
@@ -74,7 +74,7 @@ export async function indexRuns(
       if (!staying.has(run.id)) recentPlaces.add(placeKey(workspaceId, run));
     }
   });
-  // Who waits for it hears of its failure; a request that fails before does not.
+  // The caller that awaits it gets the error; a request that fails earlier does not await it.
   kept.catch(() => undefined);
   return {
     elsewhere: elsewhere.map((run) => locatedRun(workspaceId, run)),
@@ -94,7 +94,7 @@ async function enterInto(stub: IndexStub, runs: IndexedRun[]): Promise<EnteredPa
   return { elsewhere, awaited, kept };
 }
 
-/** An index that was restarted in between knows nothing of what it had not kept: that is entered again. */
+/** Stores entries. An index that was restarted in between has lost those not stored: they are entered again. */
 async function keep(
   stub: IndexStub,
   runs: IndexedRun[],
@@ -134,7 +134,7 @@ function byPartition<T>(items: readonly T[], idOf: (item: T) => string): Map<str
   return groups;
 }
 
-/** One object for the ids that were made on one day, as far as an id tells its time; 16 for others. */
+/** Returns one partition per day for ids that contain their time, and one of 16 for other ids. */
 function partitionOf(runId: string): string {
   if (runId[14] !== "7") return runId.slice(-1);
   return `day-${dayOf(madeAt(runId) * 1000)}`;

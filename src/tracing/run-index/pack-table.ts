@@ -1,25 +1,26 @@
 import type { IndexedRun, RunPlace } from "../shard/shard-ref.ts";
 
 /**
- * Ids of version 7 that came together, in one row: such an id tells when it was made, so that a row is
- * found by the time of the id that is looked for. All ids of a row were made in the same window of time.
+ * The size of a window, as a power of two in milliseconds. A row holds ids of version 7 that arrived together and
+ * were made in the same window of time. Such an id contains the time at which it was made, so the time of the
+ * requested id leads to its row.
  */
 const WINDOW_BITS = 12;
 
 const ID_BYTES = 16;
 
-/** The window, some four seconds long, in which an id was made; null when the id does not tell. */
+/** Returns the window, some four seconds long, in which an id was made; null if the id does not tell. */
 function windowOf(id: string): number | null {
   if (id[14] !== "7") return null;
   return Math.floor(madeAt(id) / 2 ** WINDOW_BITS);
 }
 
-/** In epoch milliseconds, of an id of version 7. */
+/** Returns when an id of version 7 was made, in epoch milliseconds. */
 export function madeAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
-/** UUIDs in 16 bytes each. */
+/** Packs UUIDs into 16 bytes each. */
 function packIds(ids: readonly string[]): Uint8Array {
   return Uint8Array.from(Buffer.from(ids.join("").replaceAll("-", ""), "hex"));
 }
@@ -36,12 +37,12 @@ type PackRow = { project_id: string; day: number; bucket: number; ids: ArrayBuff
 
 type Window = { places: Map<string, RunPlace>; nextPack: number };
 
-/** Of all windows together: some 10 MB. */
+/** Maximum number of ids in memory, of all windows together: some 10 MB. */
 const MAX_REMEMBERED_IDS = 50_000;
-/** A window takes no more, as all of it is read for one of its ids. */
+/** Maximum number of ids of a window, all of which are read to find one of its ids. */
 const MAX_WINDOW_IDS = 20_000;
 
-/** Places of runs whose ids tell when they were made: one row for those that came together. */
+/** The places of runs whose ids tell when they were made: one row for those that arrived together. */
 export class PackTable {
   readonly #sql: SqlStorage;
   readonly #windows = new Map<number, Window>();
@@ -51,7 +52,7 @@ export class PackTable {
     this.#sql = sql;
   }
 
-  /** What is remembered of a change that was rolled back does not exist. */
+  /** Forgets what is in memory, which may contain a change that was rolled back. */
   reset(): void {
     this.#windows.clear();
     this.#remembered = 0;
@@ -62,7 +63,7 @@ export class PackTable {
     return window === null ? undefined : this.#read(window).places.get(id);
   }
 
-  /** Enters runs that are not there; returns those that it does not take. */
+  /** Enters runs that are not in the table. Returns those that it does not accept. */
   add(runs: readonly IndexedRun[], now: number): IndexedRun[] {
     const groups = Map.groupBy(runs, ({ id, projectId, day, bucket }) => {
       const window = windowOf(id);
@@ -102,7 +103,7 @@ export class PackTable {
     return refused;
   }
 
-  /** Deletes what was entered before a time in epoch milliseconds. */
+  /** Deletes the entries that were made before a time in epoch milliseconds. */
   forget(before: number): void {
     this.#sql.exec("DELETE FROM packs WHERE entered_at < ?", before);
     this.reset();

@@ -4,15 +4,15 @@ import { PackTable } from "./pack-table.ts";
 import type { IndexedRun } from "../shard/shard-ref.ts";
 
 export type Reservation = {
-  /** Runs that are in the same project already, but in another shard: they stay there. */
+  /** Runs that are already in the same project, but in another shard: they stay there. */
   elsewhere: IndexedRun[];
-  /** Runs that somebody has asked for before they were here. */
+  /** Runs that were looked up before they arrived. */
   awaited: string[];
-  /** What `keep` has to be told; null when everything is on disk already. */
+  /** The argument for `keep`; null if everything is already on disk. */
   instance: string | null;
 };
 
-/** An entry that is in memory only. `isMoved`: the run was known, in another project. */
+/** An entry that is only in memory. `isMoved` means that the run was known in another project. */
 type Pending = { run: IndexedRun; isMoved: boolean };
 
 type Row = { id: string; project_id: string; day: number; bucket: number };
@@ -43,26 +43,26 @@ const MIGRATIONS = [
   `,
 ];
 
-/** Entries of runs that are gone for certain go with the next sweep. */
+/** The interval of the sweeps, which delete the entries of runs that certainly no longer exist. */
 const SWEEP_MS = 7 * 86_400_000;
-/** Longer than any trace is kept. */
+/** How long an entry is kept: longer than any trace. */
 const KEPT_MS = 430 * 86_400_000;
 const AWAITED_MS = 2 * 86_400_000;
 
 /**
- * Run ids of a workspace, or of a part of them, and the shard of each: for requests that name a run
- * and nothing else, and so that a run is never stored in two shards of one project.
+ * The run ids of a workspace, or of a part of them, and the shard of each: for requests that name nothing but
+ * a run, and so that a run is never stored in two shards of one project.
  *
- * An entry counts from when it is reserved, in memory, so that the shard can write its runs while the entry
- * goes to disk. What several requests have reserved is kept by whichever of them comes first.
+ * An entry is valid from when it is reserved, in memory, so that the shard can write its runs while the entry
+ * goes to disk. The first of several requests to call `keep` stores what all of them have reserved.
  */
 export class RunIndexObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #packs: PackTable;
-  /** Tells this instance from one that was started after it, and knows none of its reservations. */
+  /** Distinguishes this instance from a later one, which knows none of its reservations. */
   readonly #instance = crypto.randomUUID();
   readonly #pending = new Map<string, Pending>();
-  /** Awaited ids that somebody was told of. */
+  /** Awaited ids that were reported to a caller. */
   readonly #told = new Set<string>();
   #exists: boolean;
 
@@ -74,7 +74,7 @@ export class RunIndexObject extends DurableObject<Env> {
     if (this.#exists) migrateTables(ctx.storage, MIGRATIONS);
   }
 
-  /** Enters runs in memory. It writes nothing, so that its answer waits for no disk. */
+  /** Enters runs in memory. It writes nothing, so its response waits for no disk. */
   reserve(runs: IndexedRun[]): Reservation {
     const ids = runs.map(({ id }) => id);
     const known = this.#placesOf(ids);
@@ -94,8 +94,8 @@ export class RunIndexObject extends DurableObject<Env> {
   }
 
   /**
-   * Writes what is reserved; the answer is held back until it is on disk. False when the reservation was made
-   * by an instance that is gone.
+   * Stores what is reserved; the response is held back until it is on disk. Returns false if the reservation was
+   * made by an instance that no longer exists.
    */
   async keep(instance: string): Promise<boolean> {
     if (instance !== this.#instance) return false;
@@ -143,7 +143,7 @@ export class RunIndexObject extends DurableObject<Env> {
     return places;
   }
 
-  /** A row of its own counts before what is packed: the run has followed to another project. */
+  /** A run's own row takes precedence over a packed one: the run has moved to another project. */
   #storedPlacesOf(ids: readonly string[]): Map<string, IndexedRun> {
     if (!this.#exists) return new Map();
     const single = this.#sql
@@ -173,7 +173,7 @@ export class RunIndexObject extends DurableObject<Env> {
     );
   }
 
-  /** The places of those that are known; with `remember`, the others are awaited. */
+  /** Returns the places of those that are known; with `remember`, the others are awaited. */
   async find(ids: string[], remember: boolean): Promise<IndexedRun[]> {
     if (remember) await this.#open();
     const known = [...this.#placesOf(ids).values()];

@@ -31,7 +31,7 @@ export function toColumns(amounts: RunAmounts): AmountColumns {
   };
 }
 
-/** Null only where every one of them is null; maps are added key by key. */
+/** Sums amounts. A column is null only if it is null in all of them; maps are added key by key. */
 export function sumAmounts(all: readonly AmountColumns[]): AmountColumns {
   const sum: AmountColumns = { ...NO_AMOUNTS };
   for (const one of all) {
@@ -46,14 +46,14 @@ export function sameAmounts(left: AmountColumns, right: AmountColumns): boolean 
   return AMOUNT_COLUMNS.every((column) => left[column] === right[column]);
 }
 
-/** What a parent counts of a child: all of it, or nothing where that says neither tokens nor a cost. */
+/** Returns what a parent counts of a child: all of it, or nothing if it has neither tokens nor a cost. */
 export function countedAmounts(amounts: AmountColumns): AmountColumns {
   return amounts.total_tokens > 0 || amounts.total_cost !== null ? amounts : NO_AMOUNTS;
 }
 
 /**
- * A sum after one of its parts has changed; null where only all parts tell what it is: when the last that
- * had a cost may have lost it, when details changed, and beyond what is exact.
+ * Returns a sum after one of its parts has changed. Returns null if only all parts tell what it is: if the last
+ * part with a cost may have lost it, if details changed, and beyond the range of exact numbers.
  */
 export function withChange(
   sum: AmountColumns,
@@ -86,7 +86,7 @@ function isExact(value: number): boolean {
   return value < Number.MAX_SAFE_INTEGER;
 }
 
-/** Not exact above, and at some point more than a column can hold: only mistakes come so far. */
+/** Limits a sum: larger numbers are not exact, and may exceed a column. Only mistakes get so large. */
 function capped(sum: number): number {
   return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }
@@ -108,16 +108,16 @@ function jsonOrNull(details: Record<string, number> | null): string | null {
   return details === null ? null : JSON.stringify(details);
 }
 
-/** What a run consumed itself, and the usage that this was computed of. */
+/** What a run consumed itself, and the usage from which this was computed. */
 export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
 
-/** The totals of a run: an LLM run's own usage as it is, otherwise its own and all its children's. */
+/** Returns the totals of a run: for an LLM run its own usage, otherwise its own and that of all children. */
 export function totalsOf(
   run: Pick<TracedRunRow, "run_type" | "own_amounts">,
   children: readonly AmountColumns[],
 ): AmountColumns {
   const own = run.own_amounts === null ? null : (JSON.parse(run.own_amounts) as OwnAmounts).amounts;
-  // A model wrapped by a model reports the same tokens twice; the outer one's report counts.
+  // A model wrapped by a model reports the same tokens twice; the outer report counts.
   if (own !== null && run.run_type === "llm") return own;
   return sumAmounts(own === null ? children : [own, ...children]);
 }

@@ -1,16 +1,19 @@
 import { daysOf } from "../model/dotted-order.ts";
 import { payloadTextLength, type RunWrite } from "../model/run-write.ts";
 
-/** In UTF-16 units. What is longer is as JSON, too, for which it need not be written: see pending-runs.ts. */
+/**
+ * Maximum length of a write's payloads, in UTF-16 code units. As JSON, a longer write would exceed the limit in
+ * pending-runs.ts anyway, so it need not be serialized to find that out.
+ */
 const MAX_PAYLOAD_CHARS = 16 * 1024;
 
 /**
- * Whether a write may wait for the update of its run: it is the create of a run that has not ended, and nothing
- * but the run's own row depends on it. `day` is that of the shard.
+ * Returns whether a write may wait for the update of its run: it is the create of a run that has not ended, and
+ * nothing but the run's own row depends on it. `day` is the shard's.
  *
  * - An attachment, or a payload in R2, is deleted with the row that names it.
- * - Amounts count for the runs above at once.
- * - Of a trace that crosses midnight, other days' shards are told.
+ * - Amounts count for the ancestors at once.
+ * - The shards of other days are told of a trace that crosses midnight.
  * - A long text would go to disk twice, and be in memory until then.
  */
 export function canWait(write: RunWrite, day: number): boolean {
@@ -28,7 +31,7 @@ export function canWait(write: RunWrite, day: number): boolean {
   );
 }
 
-/** Looks at the text of `extra` only: a name can be hidden there by an escape of JSON, and then it counts, too. */
+/** Searches only the text of `extra`. JSON can hide the name in an escape, so any such escape counts, too. */
 function mayReportAmounts({ facts, payloads: { extra } }: RunWrite): boolean {
   if (facts.usage !== undefined && facts.usage !== null) return true;
   if (extra === undefined || !("json" in extra)) return false;

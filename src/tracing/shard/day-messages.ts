@@ -9,8 +9,8 @@ import { splitTraces } from "./shard-traces.ts";
 import type { NotedTrace, TraceStarts, TraceTable } from "./trace-table.ts";
 
 /**
- * What a shard tells the shard of another day, because a trace crosses midnight. Each message is the
- * newest state of its subject, so that telling it twice, or an older one late, does no harm.
+ * A message to the shard of another day about a trace that crosses midnight. Each message is the newest state of
+ * its subject, so sending it twice, or sending an older one late, does no harm.
  */
 export type ShardMessage =
   | {
@@ -29,7 +29,7 @@ const BATCH = 200;
 
 type Send = (day: number, messages: ShardMessage[]) => Promise<void>;
 
-/** Messages that other shards have still to confirm. */
+/** Messages that other shards have not confirmed yet. */
 export class Outbox {
   readonly #sql: SqlStorage;
   #draining: Promise<void> | null = null;
@@ -53,7 +53,7 @@ export class Outbox {
     return this.#sql.exec("SELECT 1 FROM outbox LIMIT 1").toArray().length === 0;
   }
 
-  /** Sends all there is, one call at a time; what is not confirmed stays. */
+  /** Sends all messages, one call at a time; those that are not confirmed remain. */
   drain(send: Send): Promise<void> {
     this.#draining ??= this.#sendAll(send).finally(() => {
       this.#draining = null;
@@ -75,7 +75,7 @@ export class Outbox {
         rows.map(({ message }) => JSON.parse(message) as ShardMessage),
       );
       for (const { day, run_id, version } of rows) {
-        // One that changed meanwhile is sent again.
+        // A message that changed in the meantime is sent again.
         this.#sql.exec(
           "DELETE FROM outbox WHERE day = ? AND run_id = ? AND version = ?",
           day,
@@ -87,7 +87,7 @@ export class Outbox {
   }
 }
 
-/** What the shards of a trace's days tell each other about it. Inside of a transaction only. */
+/** The messages between the shards of a trace's days. For use inside of a transaction only. */
 export class DayMessages {
   readonly #db: ShardDatabase;
   readonly #sql: SqlStorage;
@@ -101,7 +101,7 @@ export class DayMessages {
     this.#traces = traces;
   }
 
-  /** Tells the shards of parents what the totals of their children are. */
+  /** Sends the totals of children to the shards of their parents. */
   tellParents(children: readonly ForeignChild[]): void {
     for (const { day, ...child } of children) {
       this.#outbox.add(day, { kind: "child", ...child });
@@ -109,8 +109,8 @@ export class DayMessages {
   }
 
   /**
-   * Enters the traces of runs that came in, and tells the shards of their roots of this day. True when one of
-   * them is new here.
+   * Enters the traces of received runs, and tells the shards of their roots about this day. Returns true if one of
+   * the traces is new here.
    */
   noteTraces(
     ref: ShardRef,
@@ -137,7 +137,7 @@ export class DayMessages {
     return added.length > 0;
   }
 
-  /** What another day's shard has said. */
+  /** Applies a message from the shard of another day. */
   apply(ref: ShardRef, message: ShardMessage): void {
     if (message.kind === "child") {
       if (!mayBeChild(this.#db, message)) return;
@@ -154,19 +154,19 @@ export class DayMessages {
         message.traceId,
         message.day,
       );
-      // A part that came after an upgrade has to be upgraded too.
+      // A part that arrives after an upgrade has to be upgraded too.
       if (this.#tierOf(message.traceId) === "longlived") {
         this.#outbox.add(message.day, { kind: "tier", traceId: message.traceId });
       }
     } else {
-      // Its runs of this day may be still to come.
+      // Its runs of this day may not have arrived yet.
       const unseen = new Map([[message.traceId, { starts: null, home: null }]]);
       this.#traces.note(unseen, "shortlived", Date.now() * 1000);
       this.upgrade(message.traceId);
     }
   }
 
-  /** Keeps a trace for the long time, here and, by way of its root's shard, everywhere. */
+  /** Moves a trace to the long retention, here and, through its root's shard, everywhere. */
   upgrade(traceId: string): void {
     if (!this.#traces.upgrade(traceId)) return;
     for (const { traceId: split, days } of splitTraces(this.#sql)) {

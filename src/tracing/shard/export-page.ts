@@ -15,19 +15,19 @@ import type { RunPosition } from "../model/run-page.ts";
 import { fromStored, payloadSql } from "./stored-payload.ts";
 
 export type ExportPageQuery = {
-  /** Besides `id` and `start_time`, which every page has. */
+  /** The columns besides `id` and `start_time`, which every page has. */
   columns: readonly RunColumn[];
-  /** The page begins behind it. */
+  /** The page begins after this position. */
   after: RunPosition | null;
   limit: number;
-  /** The page ends early when its texts exceed this; it has one run at least. */
+  /** The page ends early once its texts exceed this; it has at least one run. */
   maxBytes: number;
 };
 
-/** `next` is where to go on; null when all runs were read. */
+/** `next` is the position to continue from; null if all runs were read. */
 export type ExportPage = { runs: ColumnarRuns; next: RunPosition | null };
 
-/** Reads runs of the selection in order of their start and then their id. Throws a FilterError. */
+/** Reads the selected runs, ordered by start and then by id. Throws a FilterError. */
 export function readExportPage(
   db: ShardDatabase,
   selection: RunSelection,
@@ -79,7 +79,7 @@ const TRACE_TIER = "(SELECT tier FROM traces WHERE trace_id = r.trace_id)";
 
 const PAYLOAD_COLUMNS = ["inputs", "outputs", "error", "extra", "events"] as const;
 
-/** What a run has that was never given; all other columns are null then. */
+/** The values of columns that the run was never given; all other columns are null then. */
 const DEFAULTS: Partial<Record<RunColumn, string>> = {
   inputs: "{}",
   extra: "{}",
@@ -87,17 +87,17 @@ const DEFAULTS: Partial<Record<RunColumn, string>> = {
   tags: "[]",
 };
 
-/** Reads one column of `runs r`, row by row, and packs what it has read. */
+/** Reads one column of `runs r`, row by row, and packs the values. */
 class ColumnPacker {
   readonly #column: RunColumn;
-  /** Texts, or numbers. */
+  /** The texts; for a column of numbers, the numbers are in `#numbers`, otherwise the lengths of the texts. */
   readonly #texts: string[] = [];
   readonly #numbers: number[] = [];
   readonly #stored: ColumnarTexts["stored"] = [];
   readonly #isText: boolean;
   readonly #isJsonString: boolean;
   readonly #default: string | undefined;
-  /** The value that it reads of a row. */
+  /** The SQL expression of the value in a row. */
   readonly selected: string;
 
   constructor(column: RunColumn) {
@@ -111,7 +111,7 @@ class ColumnPacker {
     else this.selected = `r.${column}`;
   }
 
-  /** Takes the row's value; the length of its text, as long as it is not packed. */
+  /** Takes the row's value. Returns the length of its text before it is packed. */
   take(value: SqlStorageValue | undefined): number {
     if (!this.#isText) {
       this.#numbers.push(typeof value === "number" ? value : NaN);
@@ -145,7 +145,7 @@ class ColumnPacker {
     const joined = this.#texts.join("");
     const bytes = new TextEncoder().encode(joined);
     const lengths = Int32Array.from(this.#numbers);
-    // Not all of it is ASCII: the lengths in UTF-8 are other ones.
+    // Not all of it is ASCII, so the lengths in UTF-8 differ.
     if (bytes.length !== joined.length) {
       for (const [row, text] of this.#texts.entries()) {
         if (text !== "") lengths[row] = Buffer.byteLength(text);
@@ -155,7 +155,7 @@ class ColumnPacker {
   }
 }
 
-/** What a JSON string says. Half a surrogate pair would become a whole one with the next text's. */
+/** Returns the text of a JSON string. Half a surrogate pair would form a whole one with the next text's. */
 function decodedString(json: string): string {
   return String(JSON.parse(json)).toWellFormed();
 }

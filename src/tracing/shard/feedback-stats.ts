@@ -1,6 +1,6 @@
-/** What is known of a run's feedback with one key. */
+/** The statistics of a run's feedback with one key. */
 export type FeedbackStat = {
-  /** Rows with a score or a label; where no row has either, the rows that are no errors. */
+  /** Number of rows with a score or a label; if no row has either, of the rows that are not errors. */
   n: number;
   avg: number | null;
   min: number | null;
@@ -10,7 +10,7 @@ export type FeedbackStat = {
   /** How often each label (a value that is a string) was given. */
   values: Record<string, number>;
   errors: number;
-  /** Some of them, the long ones cut. */
+  /** Some of the comments; long ones are shortened. */
   comments: string[];
   sources: string[];
   contains_thread_feedback: boolean;
@@ -21,7 +21,7 @@ const MAX_COMMENT_CHARS = 500;
 const MAX_LABELS = 100;
 export const MAX_LABEL_CHARS = 250;
 
-/** Statistics by key, in the order in which the keys first appear. Errors count as errors only. */
+/** Returns statistics by key, in the order in which the keys first appear. Errors count only as errors. */
 export function feedbackStats(rows: readonly ShardFeedback[]): Record<string, FeedbackStat> {
   const byKey = new Map<string, ShardFeedback[]>();
   for (const row of rows) {
@@ -89,7 +89,7 @@ export type ShardFeedback = {
   /** "api", "model", "app" or "auto_eval". */
   source: string;
   error: boolean;
-  /** Whether the run's trace is to be kept for the long time because of it. */
+  /** Whether it moves the run's trace to the long retention. */
   extendRetention: boolean;
   /** Epoch milliseconds. */
   createdAt: number;

@@ -1,12 +1,13 @@
 interface Disk {
-  /** Resolves when what was written is on disk. */
+  /** Resolves once what was written is on disk. */
   sync: () => Promise<void>;
 }
 
 /**
- * What changes an object while an earlier change of it is on its way to the disk waits for that, and is then made
- * together with all others that have waited: changes of one turn are one commit. A change that comes alone
- * is made at once. One that fails fails alone, as each is a transaction of its own.
+ * Groups changes of an object into commits. A change that arrives while an earlier one is on its way to the disk
+ * waits for it, and is then made together with all others that have waited: changes of one turn are one commit.
+ * A change that arrives alone is made at once. A failed change does not affect the others, because each of them
+ * is a transaction of its own.
  */
 export class GroupCommit {
   readonly #storage: Disk;
@@ -17,7 +18,7 @@ export class GroupCommit {
     this.#storage = storage;
   }
 
-  /** Makes the change, and resolves with what it returns; the runtime holds answers back until it is on disk. */
+  /** Makes the change and resolves with its result; the runtime holds responses back until it is on disk. */
   join<T>(change: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push(() => {
@@ -37,7 +38,7 @@ export class GroupCommit {
       const changes = this.#waiting;
       this.#waiting = [];
       for (const change of changes) change();
-      // When the disk fails the object is started anew, and nobody waits for it any more.
+      // If the disk fails, the runtime restarts the object, and no caller waits for it any more.
       await this.#storage.sync().catch(() => undefined);
     }
     this.#isWriting = false;

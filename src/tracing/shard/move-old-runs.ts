@@ -6,18 +6,18 @@ import { atFreeKey } from "./save-runs.ts";
 import type { IndexedRow, RunSegments } from "./segments/run-segments.ts";
 import type { ShardSettings } from "./shard-settings.ts";
 
-/** What one turn moves at most, and the length of the payloads in it, in UTF-16 units; a run may be longer alone. */
+/** Maximum runs of one turn, and characters of their payloads in UTF-16 code units; one run alone may be longer. */
 const TURN_RUNS = 256;
 const TURN_CHARS = 4 * 1024 * 1024;
-/** How many rows of a table one turn deletes. */
+/** Maximum rows of a table that one turn deletes. */
 const TURN_DELETIONS = 2_000;
 
 type OldRun = IndexedRow & { seq: number; dotted_order: string; chars: number };
 
 /**
- * A shard of the first version had seven indexes, and a row for each payload and attribute. Its runs are moved to the
- * tables of today some at a time, each turn in a transaction of its own, so that neither time nor memory nor a
- * crash depends on how many there are. Nobody reads or writes the shard before all are moved.
+ * A shard of the first version had seven indexes, and a row for each payload and attribute. Its runs are moved to
+ * the current tables some at a time, each turn in its own transaction, so that time, memory and the effect of a
+ * crash do not depend on their number. The shard is neither read nor written before all of them are moved.
  */
 export class OldRuns {
   readonly #sql: SqlStorage;
@@ -30,12 +30,12 @@ export class OldRuns {
     this.#settings = settings;
   }
 
-  /** Whether there is anything to move. */
+  /** Whether there are runs to move. */
   get exist(): boolean {
     return hasTable(this.#sql, "indexed_runs");
   }
 
-  /** Does one turn's work, inside of a transaction. True when nothing is left. */
+  /** Does the work of one turn, inside of a transaction. Returns true if nothing is left. */
   moveSome(): boolean {
     if (this.#moveRuns() || this.#clearTables()) return false;
     for (const { table } of OLD_TABLES) this.#sql.exec(`DROP TABLE ${table}`);
@@ -71,7 +71,7 @@ export class OldRuns {
     this.#segments.add(run, true, null);
   }
 
-  /** Deletes some rows of what was moved; false when all tables are empty. */
+  /** Deletes some of the moved rows. Returns false if all tables are empty. */
   #clearTables(): boolean {
     for (const { table, key } of OLD_TABLES) {
       const some = `SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT ${TURN_DELETIONS}`;
@@ -83,7 +83,7 @@ export class OldRuns {
   }
 }
 
-/** Runs before their attributes: those are named by them. */
+/** Runs come before their attributes, to which they refer. */
 const OLD_TABLES = [
   { table: "payloads", key: "key" },
   { table: "bare_traces", key: "trace_id" },
@@ -119,7 +119,7 @@ const MOVE_RUN = `INSERT OR FAIL INTO runs SELECT ${NEXT_KEY}, start_time, id, e
     ${[3, 0, 1, 5, 2, 4].map(movedPayload).join(", ")}
   FROM indexed_runs o WHERE seq = ?2`;
 
-/** A payload of the first version as the second one keeps it. */
+/** Converts a payload of the first version to the form of the second one. */
 function movedPayload(number: number): string {
   return `(SELECT iif(body IS NULL, CAST(bytes || ' ' || object AS BLOB),
       iif(length(body) > ${LONG_CHARS}, 1, body))
@@ -131,7 +131,7 @@ const MOVE_TRACE = `INSERT INTO traces (trace_id, tier, first_received_at, first
   ON CONFLICT DO UPDATE SET first_start = min(first_start, excluded.first_start),
     last_start = max(last_start, excluded.last_start)`;
 
-/** Traces that are known by what other days have told of them. */
+/** Moves traces that are only known from messages of other days. */
 function moveRunlessTraces(some: string): string {
   return `INSERT OR IGNORE INTO traces (trace_id, tier, first_received_at)
     SELECT trace_id, tier, first_received_at FROM bare_traces WHERE trace_id IN (${some})`;

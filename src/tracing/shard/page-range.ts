@@ -13,7 +13,7 @@ import {
 } from "./segments/run-segments.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 
-/** Where reading begins, and in which order of the runs' starts it goes on. */
+/** Where reading begins, and in which order of the runs' starts it continues. */
 export type PageStart = { order: RunOrder; after: RunPosition | null };
 
 export function beyondPosition(
@@ -27,7 +27,7 @@ export function beyondPosition(
   };
 }
 
-/** The parts of segments in which there may be runs of the selection behind the place, in its order. */
+/** Returns the parts of segments that may have runs of the selection after the place, in its order. */
 export function piecesOf(
   segments: RunSegments,
   selection: RunSelection,
@@ -46,8 +46,8 @@ export function piecesOf(
 }
 
 /**
- * What follows FROM in a query for the first of the selected runs `r` of a span, as far as `end`, in their
- * order. They are found first, so that sorting moves no more than their keys.
+ * Returns what follows FROM in a query for the first of the selected runs `r` of a span, up to `end`, in their
+ * order. Their keys are found first, so that sorting moves nothing else.
  */
 export function spanSql(
   selection: RunSelection,
@@ -66,7 +66,7 @@ export function spanSql(
     beyondPosition(end, descending ? ">=" : "<="),
   ]);
   const within = startsWithinSql("r", from, to);
-  // SQLite prepares a statement anew for each value of a LIMIT that is a parameter and nothing else.
+  // SQLite prepares a statement again for each value of a LIMIT that is a parameter and nothing else.
   const direction = descending ? "DESC" : "ASC";
   return {
     text: `(SELECT r.key AS key FROM runs r WHERE ${within.text} AND ${text}

@@ -6,52 +6,55 @@ import type { RunSegments } from "./segments/run-segments.ts";
 import { readRunsById } from "./stored-runs.ts";
 
 export type PendingLimits = {
-  /** A request with fewer runs that can wait has them written at once: what holds them is a row, and its deletion another. */
+  /**
+   * A request with fewer runs that can wait has them written at once: holding them costs a row, and its deletion
+   * another.
+   */
   fewest: number;
-  /** Runs that wait, and the length of the rows that hold them, in UTF-16 units. Settling them is work for one turn. */
+  /** Maximum waiting runs, and length of their rows in UTF-16 code units. Settling them must fit into one turn. */
   mostRuns: number;
   mostChars: number;
 };
 
 const LIMITS: PendingLimits = { fewest: 3, mostRuns: 2_000, mostChars: 4 * 1024 * 1024 };
 
-/** How long a create waits at most for its update. */
+/** Maximum time for which a create waits for its update. */
 export const WAIT_MS = 300_000;
 
-/** In UTF-16 units, of up to three bytes each; a value has 2 MB at most, and a row's last run may go beyond this. */
+/** In UTF-16 code units, of up to three bytes each. A value has 2 MB at most, and a row's last run may exceed this. */
 const ROW_CHARS = 512 * 1024;
-/** A longer create is written at once: its text would go to disk twice, which costs more than the row that it saves. */
+/** A longer create is written at once: its text would go to disk twice, which costs more than the row it saves. */
 const MAX_RUN_CHARS = 16 * 1024;
 
-/** A run of which only its create is known. */
+/** A run of which only the create is known. */
 export type WaitingRun = {
   create: RunWrite;
   receivedAt: Micros;
-  /** Whether runs below it with amounts may be stored. */
+  /** Whether runs with amounts may be stored below it. */
   hasChildren: boolean;
 };
 
-/** A create, and its JSON text. */
+/** A create and its JSON text. */
 export type SerializedCreate = { create: RunWrite; text: string };
 
-/** `hasChildren` is undefined of a run that was read again: the segments know. */
+/** `hasChildren` is undefined for a run that was read from disk: the segments know. */
 type Remembered = { create: RunWrite; row: number; hasChildren: boolean | undefined };
 
-/** What is remembered of a row of `pending_writes`. */
+/** What is in memory of a row of `pending_writes`. */
 type PendingRow = { receivedAt: Micros; chars: number; waiting: Set<string> };
 
 /**
- * Creates of runs that have not ended, which wait for their updates: a request's in one row, instead of one row
- * for each run that its update would write again. Whoever takes runs from here writes them to `runs` in the same
- * transaction. A row goes with the last of its runs; until then its text still has those that were taken, and
- * a shard that is opened knows them by their being in `runs`. So whatever deletes from `runs` settles all that waits
- * in the same transaction: see shard-gate.ts.
+ * Creates of runs that have not ended, which wait for their updates. Those of a request are stored in one row,
+ * instead of one row for each run that its update would write again. A caller that takes runs from here writes them
+ * to `runs` in the same transaction. A row is deleted with the last of its runs; until then its text still has
+ * those that were taken, and a shard that is opened recognizes them by their rows in `runs`. Therefore, code that
+ * deletes from `runs` settles all waiting runs in the same transaction: see shard-gate.ts.
  */
 export class PendingRuns {
   readonly #sql: SqlStorage;
   readonly #segments: RunSegments;
   readonly #limits: PendingLimits;
-  /** By their number, the oldest first; null until they are read. */
+  /** Keyed by row number, the oldest first; null until they are read. */
   #rows: Map<number, PendingRow> | null = null;
   #runs = new Map<string, Remembered>();
   #chars = 0;
@@ -62,7 +65,7 @@ export class PendingRuns {
     this.#limits = limits;
   }
 
-  /** What is in memory of a change may have been rolled back: it is read again. */
+  /** Forgets what is in memory, because a change may have been rolled back: it is read again. */
   reset(): void {
     this.#rows = null;
   }
@@ -71,13 +74,13 @@ export class PendingRuns {
     return this.#open().size === 0;
   }
 
-  /** When the first of them has waited for as long as it may, in epoch milliseconds; null when none waits. */
+  /** Returns when the oldest has waited for as long as it may, in epoch milliseconds; null if none waits. */
   nextDue(): number | null {
     const [oldest] = this.#open().values();
     return oldest === undefined ? null : oldest.receivedAt / 1000 + WAIT_MS;
   }
 
-  /** Tells the creates of a request that can wait from the writes that cannot, in their order. `day` is the shard's. */
+  /** Separates the creates of a request that can wait from its other writes, in their order. `day` is the shard's. */
   divide(
     writes: readonly RunWrite[],
     day: number,
@@ -107,7 +110,7 @@ export class PendingRuns {
       .filter(({ text }) => text.length <= MAX_RUN_CHARS);
   }
 
-  /** Writes the rows of creates that wait from now on. Room for them has been made. */
+  /** Writes the rows of creates that wait from now on. The caller has made room for them. */
   hold(packed: readonly SerializedCreate[], receivedAt: Micros): void {
     const rows = this.#open();
     for (const group of intoRows(packed)) {
@@ -127,7 +130,7 @@ export class PendingRuns {
     }
   }
 
-  /** Notes that a run below this one has amounts; false when this one does not wait. */
+  /** Notes that a run below this one has amounts. Returns false if this one does not wait. */
   noteChild(id: string): boolean {
     this.#open();
     const found = this.#runs.get(id);
@@ -140,7 +143,7 @@ export class PendingRuns {
     return this.#segments.pieces(isChild, { from: null, to: null }).length > 0;
   }
 
-  /** Takes those of these ids that wait. */
+  /** Takes those of these runs that wait. */
   take(ids: Iterable<string>): WaitingRun[] {
     const rows = this.#open();
     const taken: WaitingRun[] = [];
@@ -157,7 +160,7 @@ export class PendingRuns {
     return taken;
   }
 
-  /** Takes the oldest, as many as there is no room for beside these. */
+  /** Takes the oldest runs, as many as needed to make room for these. */
   makeRoom(packed: readonly SerializedCreate[]): WaitingRun[] {
     const { mostRuns, mostChars } = this.#limits;
     const chars = lengthOf(packed);
@@ -166,12 +169,12 @@ export class PendingRuns {
     );
   }
 
-  /** Takes those that came at this time or before. */
+  /** Takes the runs that were received at this time or before. */
   takeReceived(until: Micros): WaitingRun[] {
     return this.#takeRows(({ receivedAt }) => receivedAt <= until);
   }
 
-  /** Forgets those of these traces: nothing but the rows that hold them tells of them. */
+  /** Drops the runs of these traces: nothing refers to them but the rows that hold them. */
   discard(traceIds: readonly string[]): void {
     this.#open();
     const traces = new Set(traceIds);
@@ -181,14 +184,14 @@ export class PendingRuns {
     this.take(ids);
   }
 
-  /** The oldest rows first, as long as the condition holds. */
+  /** Takes whole rows, the oldest first, as long as the condition holds. */
   #takeRows(isTaken: (row: PendingRow) => boolean): WaitingRun[] {
     const taken: WaitingRun[] = [];
     const rows = this.#open();
     for (const [seq, row] of rows) {
       if (!isTaken(row)) break;
       taken.push(...this.take([...row.waiting]));
-      // An earlier release, which does not know of these rows, may have written all of its runs.
+      // An earlier release, which does not know of these rows, may have written all runs of a row.
       if (rows.has(seq)) this.#remove(seq, row);
     }
     return taken;
@@ -229,7 +232,7 @@ function lengthOf(packed: readonly SerializedCreate[]): number {
   return packed.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** As few rows as hold them. */
+/** Divides creates into as few rows as possible. */
 function intoRows(packed: readonly SerializedCreate[]): SerializedCreate[][] {
   const groups: SerializedCreate[][] = [];
   let chars = Infinity;

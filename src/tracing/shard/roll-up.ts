@@ -11,12 +11,12 @@ import { StoredChildren } from "./stored-children.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { readRunsById } from "./stored-runs.ts";
 
-/** The run whose totals must be told to the shard of its parent's day. */
+/** A run whose totals must be sent to the shard of its parent's day. */
 export type ForeignChild = {
   day: number;
   runId: string;
   parentRunId: string;
-  /** The length of its dotted order: the deeper the run, the longer. */
+  /** The length of its dotted order, which is longer the deeper the run is. */
   orderLength: number;
   totals: AmountColumns;
 };
@@ -31,36 +31,36 @@ const NODE_COLUMNS = [
   ...AMOUNT_COLUMNS,
 ] as const satisfies (keyof TracedRunRow)[];
 
-/** What of a row the totals of a tree depend on. */
+/** The part of a row on which the totals of a tree depend. */
 export type TotalsNode = Pick<TracedRunRow, (typeof NODE_COLUMNS)[number]>;
 
 type StoredNode = TotalsNode & KeyParts;
 
-/** A run that is being written, with its totals as they are stored. */
+/** A run that is being written, with its stored totals. */
 export type WrittenNode = {
   node: TotalsNode;
   before: AmountColumns | null;
   /** Whether it is new, or its own amounts or its type changed. */
   isChanged: boolean;
-  /** Whether runs below it may be stored that it has not counted, because it is new to the table of runs. */
+  /** Whether stored runs may be below it that it has not counted, because it is new to the table of runs. */
   hasChildren: boolean;
 };
 
 /**
- * Carries totals up the tree, deepest run first: what a child's totals have changed by is added to its
- * parent's. Only what cannot be taken back by a subtraction makes it read all children of a run again.
- * The totals of written runs are set in place, and those of other runs in the database.
+ * Carries totals up the tree, deepest run first: the change of a child's totals is added to its parent's. Only
+ * a change that no subtraction can undo makes it read all children of a run again. The totals of written runs
+ * are set in place, and those of other runs in the database.
  */
 export class RollUp {
   readonly #db: ShardDatabase;
   readonly #day: number;
   readonly #children: StoredChildren;
   readonly #written = new Map<string, TotalsNode>();
-  /** Runs that are here without being written, or null for those that are not here. */
+  /** Runs that are stored here and are not being written; null for runs that are not stored here. */
   readonly #others = new Map<string, StoredNode | null>();
   readonly #before = new Map<TotalsNode, AmountColumns>();
   readonly #queue = new Set<TotalsNode>();
-  /** Their totals are to be made of all of their children, when those are done. */
+  /** Runs whose totals are computed from all of their children, once those are done. */
   readonly #recounted = new Set<TotalsNode>();
   readonly #foreign: ForeignChild[] = [];
 
@@ -70,7 +70,7 @@ export class RollUp {
     this.#children = new StoredChildren(db.sql);
   }
 
-  /** Of runs that are written, before they are stored. Returns those whose parents are of another day. */
+  /** Updates totals for runs that are written, before they are stored. Returns those with parents on another day. */
   ofWritten(runs: readonly WrittenNode[]): ForeignChild[] {
     const changed = runs.filter(({ isChanged }) => isChanged);
     for (const { node } of runs) this.#written.set(node.id, node);
@@ -86,7 +86,7 @@ export class RollUp {
     return this.#carryUp();
   }
 
-  /** Of a run whose children of another day have changed. */
+  /** Updates the totals of a run whose children on another day have changed. */
   ofStored(id: string): ForeignChild[] {
     const node = this.#find(id);
     if (node === null) return [];
@@ -107,7 +107,7 @@ export class RollUp {
     this.#queue.add(node);
   }
 
-  /** Reads at once what will be asked for one by one. */
+  /** Reads all ancestors at once, which would otherwise be read one by one. */
   #findAncestors(): void {
     const ids = new Set<string>();
     for (const { parent_run_id, dotted_order } of this.#queue) {
@@ -143,7 +143,7 @@ export class RollUp {
     return this.#foreign;
   }
 
-  /** A run counts as a child only when it is deeper: runs may be said to be each other's parents. */
+  /** A run counts as a child only if it is deeper: runs may claim to be each other's parents. */
   #parentOf(node: TotalsNode): TotalsNode | null {
     const { id: runId, parent_run_id: parentRunId, dotted_order: order } = node;
     if (parentRunId === null) return null;
@@ -170,7 +170,7 @@ export class RollUp {
     else this.#set(parent, old, totals);
   }
 
-  /** All children, with the totals that they have by now. */
+  /** Returns the current totals of all children. */
   #childrenOf(parent: TotalsNode): AmountColumns[] {
     const stored = this.#children.of(parent).filter(({ id }) => !this.#written.has(id));
     const written = [...this.#written.values()].filter(
@@ -196,7 +196,7 @@ export class RollUp {
 const UPDATE_AMOUNTS = `UPDATE runs
   SET ${AMOUNT_COLUMNS.map((column) => `${column} = ?`).join(", ")} WHERE ${keyIs()}`;
 
-/** Whether a run of another day may be a child of the parent, as far as that is known here. */
+/** Returns whether a run of another day may be a child of the parent, as far as this shard knows. */
 export function mayBeChild(
   db: ShardDatabase,
   { parentRunId, orderLength }: Pick<ForeignChild, "parentRunId" | "orderLength">,
@@ -210,7 +210,7 @@ function readNodes(db: ShardDatabase, ids: Iterable<string>): StoredNode[] {
   return readRunsById<StoredNode>(db, columns, ids);
 }
 
-/** A model's own report counts as it is: see totalsOf. */
+/** Returns false if a model's own report counts unchanged: see totalsOf. */
 function dependsOnChildren({ run_type, own_amounts }: TotalsNode): boolean {
   if (run_type !== "llm" || own_amounts === null) return true;
   return (JSON.parse(own_amounts) as OwnAmounts).amounts === null;

@@ -6,7 +6,7 @@ import { readAttachments, type RunLeaves, type TracedRunRow } from "../model/run
 import { fromStored } from "./stored-payload.ts";
 import type { PayloadPlaces, StoredRun } from "./stored-runs.ts";
 
-/** Which fields a patch has set: a create that comes later must not undo them. */
+/** A bit for each field that a patch has set: a create that arrives later must not undo it. */
 const PATCHED_BIT = {
   name: 1,
   run_type: 2,
@@ -22,33 +22,33 @@ const PATCHED_BIT = {
   error: 2048,
 } as const;
 
-/** The size of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
+/** Maximum bytes of the merged `extra`: a value in an object's SQLite has 2 MB at most. */
 export const MAX_EXTRA_BYTES = 1_900_000;
 
 type Member = keyof typeof PATCHED_BIT;
 
-/** One run while the writes of a request are laid over what is stored of it. */
+/** One run while the writes of a request are applied to its stored state. */
 export class RunMerge {
   readonly row: TracedRunRow & RunLeaves;
   readonly isNew: boolean;
   /** Payloads to write. */
   readonly payloads = new Map<PayloadField, Payload>();
-  /** How many payloads were set: a write may set one to what it is. */
+  /** Number of payloads that were set; a write may set one to its current value. */
   puts = 0;
-  /** Where its row is; null of a new run. */
+  /** The key of its row; null for a new run. */
   readonly key: KeyParts | null;
-  /** Where those that are stored are; null of a new run. */
+  /** Where its payloads are stored; null for a new run. */
   readonly places: PayloadPlaces | null;
-  /** The merged `extra`; undefined while there is none. */
+  /** The merged `extra`; undefined if there is none. */
   extra: JsonObject | undefined;
   extraText: string | undefined;
   /** R2 objects that nothing refers to any more. */
   readonly dropped: string[] = [];
   attributesChanged: boolean;
   amountsChanged = false;
-  /** What the outputs report; null when they report nothing. */
+  /** The usage that the outputs report; null if they report none. */
   usage: Usage | null;
-  /** As it is stored. */
+  /** The stored row; null for a new run. */
   readonly before: (TracedRunRow & RunLeaves) | null;
 
   constructor(row: TracedRunRow & RunLeaves, stored: StoredRun | null) {
@@ -66,7 +66,7 @@ export class RunMerge {
     }
   }
 
-  /** The columns whose values differ from the stored ones; all of a new run. */
+  /** Returns the columns whose values differ from the stored ones; all of them for a new run. */
   changedColumns<Column extends keyof (TracedRunRow & RunLeaves)>(
     columns: readonly Column[],
   ): Column[] {
@@ -75,7 +75,7 @@ export class RunMerge {
     return columns.filter((column) => this.row[column] !== before[column]);
   }
 
-  /** Lays a write over the run; false when all of it is refused, as `extra` would become too large. */
+  /** Applies a write to the run. Returns false if all of it is refused because `extra` would become too large. */
   apply(write: RunWrite): boolean {
     const { row } = this;
     const extra = this.#mergedExtra(write);
@@ -139,7 +139,7 @@ export class RunMerge {
     }
   }
 
-  /** The payload to set; undefined when there is none, or it does not count. */
+  /** Returns the payload to set; undefined if there is none, or if a patch has set it before this create. */
   #claimPayload(write: RunWrite, field: PayloadField): Payload | undefined {
     const payload = write.payloads[field];
     if (payload === undefined || this.#claim(write, field)) return payload;
@@ -147,7 +147,7 @@ export class RunMerge {
     return undefined;
   }
 
-  /** A union by name, where those of a patch win, and the first of repeated creates. */
+  /** Merges attachments by name: a patch replaces stored ones, and the first of repeated creates counts. */
   #mergeAttachments(kind: RunWrite["kind"], given: Attachment[]): void {
     const before = readAttachments(this.row.attachments);
     const inOrder = kind === "patch" ? [...before, ...given] : [...given, ...before];
@@ -157,10 +157,10 @@ export class RunMerge {
     if (byName.size > 0) this.row.attachments = JSON.stringify([...byName.values()]);
   }
 
-  /** What `extra` becomes by a write; undefined when it stays as it is. */
+  /** Returns what a write makes of `extra`; undefined if it does not change. */
   #mergedExtra({ kind, payloads }: RunWrite): { value: JsonObject; text: string } | undefined {
     const { extra } = payloads;
-    // SDKs send all of it again with each update.
+    // SDKs send the whole `extra` again with each update.
     if (extra === undefined || !("json" in extra) || extra.json === this.extraText)
       return undefined;
     const given = JSON.parse(extra.json) as JsonObject;
@@ -180,7 +180,7 @@ export class RunMerge {
     this.amountsChanged = true;
   }
 
-  /** Sets a column, unless it is a create's and a patch has set it before. True when it was set. */
+  /** Sets a column, unless the write is a create and a patch has set it before. Returns whether its value changed. */
   #assign<Column extends Member & keyof TracedRunRow>(
     write: RunWrite,
     column: Column,
@@ -211,11 +211,11 @@ export class RunMerge {
 }
 
 function isLarger(text: string, bytes: number): boolean {
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }
 
-/** Objects merge member by member, at every depth; nulls in `over` change nothing. */
+/** Merges objects member by member, at every depth; nulls in `over` do not replace existing members. */
 function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   const merged: JsonObject = { ...under };
   for (const [name, value] of Object.entries(over)) {
@@ -227,7 +227,7 @@ function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Also for a member called `__proto__`, which an assignment would not keep. */
+/** Sets a member, even one called `__proto__`, which an assignment would not create. */
 function setOwn(target: JsonObject, name: string, value: unknown): void {
   Object.defineProperty(target, name, {
     value,
@@ -238,8 +238,9 @@ function setOwn(target: JsonObject, name: string, value: unknown): void {
 }
 
 /**
- * LangChain's tracers know milliseconds, and count the runs of a trace in the digits of a start's microseconds: a run
- * that takes no time would end before it starts.
+ * Moves an end that comes before its start in the same millisecond to the start. LangChain's tracers have
+ * milliseconds, and number the runs of a trace in the microseconds of their starts, so a run that takes no time
+ * would end before it starts.
  */
 function notBefore(start: number, end: number | null): number | null {
   if (end === null || end >= start) return end;

@@ -13,7 +13,7 @@ const TRACE_COLUMNS = ["tier", "first_received_at"]
   .map((name) => `(SELECT ${name} FROM traces WHERE trace_id = r.trace_id) AS trace_${name}`)
   .join(", ");
 
-/** Reads runs of the selection in order of their start. Throws a FilterError. */
+/** Reads the selected runs in the order of their start. Throws a FilterError. */
 export function readPage(
   db: ShardDatabase,
   selection: RunSelection,

@@ -36,17 +36,17 @@ import {
 } from "./shard-traces.ts";
 import { PROJECT_GONE, type WriteOutcome, type WriteResult, writeRuns } from "./write-runs.ts";
 
-/** More than there can be between the upload of a payload and the write that refers to it. */
+/** Longer than the time between the upload of a payload and the write that refers to it. */
 const MAX_UPLOAD_MS = 3_600_000;
 const EXPIRED_TRACES_PER_STEP = 200;
-/** Microseconds for each run, besides trying the filters on it. */
+/** Microseconds of work per run, besides testing the filters on it. */
 const THREADS_WORK = 12;
 const METADATA_WORK = 8;
 
 /**
- * The runs of one project that started on one UTC day (or one bucket of them), with all that filters
- * ask of them. It is listed in D1 before its first run is accepted, and deletes itself when its last
- * trace has expired.
+ * The runs of one project that started on one UTC day (or one bucket of them), with everything that filters
+ * need of them. It is listed in D1 before its first run is accepted, and deletes itself when its last trace has
+ * expired.
  */
 export class RunShardObject extends DurableObject<Env> {
   readonly #db: ShardDatabase;
@@ -60,7 +60,7 @@ export class RunShardObject extends DurableObject<Env> {
   readonly #commits: GroupCommit;
   readonly #load = new LoadMeter();
   #destroying: Promise<void> | null = null;
-  /** How often what was known of D1's list has become void: what is listed is so until then. */
+  /** How often the listing in D1 was invalidated: a listing is valid as long as this does not change. */
   #voided = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -85,7 +85,7 @@ export class RunShardObject extends DurableObject<Env> {
     });
   }
 
-  /** Stores writes, all or none. */
+  /** Stores all of the writes, or none. */
   async write(ref: ShardRef, writes: RunWrite[], tier: TraceTier): Promise<WriteResult> {
     await this.#db.moved();
     const prices = await loadPrices(this.env.DB, ref.workspaceId);
@@ -94,7 +94,7 @@ export class RunShardObject extends DurableObject<Env> {
       await this.#destroying;
       if (!(await this.#list(ref, writes))) return PROJECT_GONE;
       const listedAt = this.#voided;
-      // What is written while the shard is being deleted would go with it.
+      // Whatever is written while the shard is being deleted would be deleted with it.
       outcome = await this.#commits.join(() =>
         this.#destroying === null && this.#voided === listedAt
           ? this.#db.transaction(() => this.#store(ref, writes, { prices, tier }))
@@ -121,7 +121,7 @@ export class RunShardObject extends DurableObject<Env> {
     return { ...outcome, isNewTrace };
   }
 
-  /** Raises the project's buckets when this shard has too much to do: they are only of use for what starts from now on. */
+  /** Raises the project's buckets if this shard has too much work. That only helps with traces that start later. */
   #noteLoad(ref: ShardRef, writes: number): void {
     const now = Date.now();
     const load = this.#load.note(writes, this.#sql.databaseSize, now);
@@ -133,7 +133,7 @@ export class RunShardObject extends DurableObject<Env> {
     );
   }
 
-  /** Messages of another day's shard of the same traces. */
+  /** Receives messages from another day's shard of the same traces. */
   async receive(ref: ShardRef, messages: ShardMessage[]): Promise<void> {
     await this.#db.moved();
     while (this.#destroying !== null) await this.#destroying;
@@ -144,7 +144,7 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#schedule();
   }
 
-  /** Copies of feedback of runs that are here; the answer names those. */
+  /** Stores copies of feedback about runs that are here, and returns these runs. */
   async putFeedback(ref: ShardRef, rows: ShardFeedback[]): Promise<{ runs: FeedbackRun[] }> {
     await this.#db.moved();
     if (!this.#db.exists) return { runs: [] };
@@ -159,17 +159,17 @@ export class RunShardObject extends DurableObject<Env> {
 
   async deleteFeedback(ids: string[]): Promise<void> {
     await this.#db.moved();
-    // What has feedback does not wait.
+    // A run with feedback does not wait for its update.
     if (this.#db.exists) this.#db.transaction(() => removeFeedbackCopies(this.#db, ids));
   }
 
-  /** Runs of the selection in order of their start. */
+  /** Returns the selected runs in the order of their start. */
   async page(selection: RunSelection, query: PageQuery, known?: KnownTraces): Promise<RunPage> {
     const none = { runs: [], next: null };
     return this.#gate.read(none, (db) => readPage(db, selection, query, known));
   }
 
-  /** As `page`, in ascending order and column by column. */
+  /** Like `page`, in ascending order and column by column. */
   async exportPage(
     selection: RunSelection,
     query: ExportPageQuery,
@@ -179,7 +179,7 @@ export class RunShardObject extends DurableObject<Env> {
     return this.#gate.read(none, (db) => readExportPage(db, selection, query, known));
   }
 
-  /** Totals of the runs behind `after`, as far as a turn goes. */
+  /** Returns totals of the runs after `after`, as far as one turn goes. */
   async stats(
     selection: RunSelection,
     query: StatsQuery,
@@ -191,7 +191,7 @@ export class RunShardObject extends DurableObject<Env> {
     );
   }
 
-  /** Threads of the root runs behind `after`, as far as a turn goes. */
+  /** Returns the threads of the root runs after `after`, as far as one turn goes. */
   async threads(
     selection: RunSelection,
     after: RunPosition | null,
@@ -203,7 +203,7 @@ export class RunShardObject extends DurableObject<Env> {
     );
   }
 
-  /** How often each value of each metadata key occurs behind `after`, as far as a turn goes. */
+  /** Counts the values of each metadata key in the runs after `after`, as far as one turn goes. */
   async metadataCounts(
     selection: RunSelection,
     keys: string[] | null,
@@ -213,17 +213,17 @@ export class RunShardObject extends DurableObject<Env> {
     return this.#turn(query, (runs) => readMetadataCounts(this.#sql, runs, keys));
   }
 
-  /** Traces of this shard that have runs on other days too. */
+  /** Returns the traces of this shard that have runs on other days too. */
   async splitTraces(): Promise<{ traceId: string; days: number[] }[]> {
     return this.#gate.read([], ({ sql }) => splitTraces(sql));
   }
 
-  /** The days on which a trace whose root is here has runs too. */
+  /** Returns the other days on which a trace whose root is here has runs. */
   async otherDaysOf(traceId: string): Promise<number[]> {
     return this.#gate.read([], ({ sql }) => otherDaysOf(sql, traceId));
   }
 
-  /** Which of these traces fulfil a scope's filter by a run of this shard. */
+  /** Returns those of these traces that match a scope's filter with a run of this shard. */
   async matchingTraces(
     scope: "trace" | "tree",
     filter: string,
@@ -239,13 +239,13 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#schedule();
   }
 
-  /** The project was deleted: what is written from now on asks D1 first, and is refused. */
+  /** Closes the shard of a deleted project: later writes have to check D1 first, which rejects them. */
   close(): void {
     this.#voided += 1;
     if (this.#db.exists) this.#db.settings.forgetBounds();
   }
 
-  /** Deletes everything, for good: the project is being deleted. */
+  /** Deletes everything permanently, because the project is being deleted. */
   destroy(ref: ShardRef): Promise<void> {
     return this.#destroy(ref, Infinity);
   }
@@ -268,7 +268,7 @@ export class RunShardObject extends DurableObject<Env> {
     const due = this.#traces.due(Date.now(), EXPIRED_TRACES_PER_STEP);
     if (due.length > 0) await this.#removeTraces(ref, due);
     if (this.#traces.isEmpty()) {
-      // What was put a moment ago may be of a write that is on its way.
+      // An object that was stored a moment ago may belong to a write that is on its way.
       await this.#destroy(ref, Date.now() - MAX_UPLOAD_MS);
       return;
     }
@@ -277,7 +277,7 @@ export class RunShardObject extends DurableObject<Env> {
     await this.#schedule();
   }
 
-  /** Makes sure that D1 lists this shard with bounds that hold these writes. */
+  /** Makes sure that D1 lists this shard with bounds that include these writes. */
   async #list(ref: ShardRef, writes: readonly RunWrite[]): Promise<boolean> {
     const listed = this.#db.exists ? this.#db.settings.bounds : null;
     const bounds = await listForWrites(this.env.DB, ref, writes, listed);
@@ -291,21 +291,21 @@ export class RunShardObject extends DurableObject<Env> {
   }
 
   async #removeTraces(ref: ShardRef, traceIds: string[]): Promise<void> {
-    // First in D1: a crash in between leaves the shard's rows, by which both are deleted again.
+    // D1 comes first: after a crash in between, the shard still has the rows from which both are deleted again.
     const feedback = feedbackOf(this.#sql, traceIds);
     await deleteFeedbackRows(this.env.DB, ref.workspaceId, feedback);
     this.#gate.deleteTraces(traceIds);
     await this.#garbage.collect();
   }
 
-  /** Sets the alarm for what is to be done next, and begins with what need not wait for it. */
+  /** Sets the alarm for the next work, and starts the work that need not wait for it. */
   async #schedule(newTraceTier?: TraceTier): Promise<void> {
     const isWaiting = !this.#outbox.isEmpty();
     await this.#alarm.schedule(newTraceTier);
     if (isWaiting) this.ctx.waitUntil(this.#drain(this.#db.settings.ref));
   }
 
-  /** A failure leaves the rest to the alarm. */
+  /** After a failure, the rest is left to the alarm. */
   async #drain(ref: ShardRef): Promise<void> {
     try {
       await this.#outbox.drain(async (day, messages) => {

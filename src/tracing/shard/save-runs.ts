@@ -17,7 +17,7 @@ import { isLong, type StoredPayload, toStored } from "./stored-payload.ts";
 
 type Column = keyof (TracedRunRow & RunLeaves);
 
-/** What a patch can change; the rest of a row is its place, or follows from its children. */
+/** The columns that a patch cannot change: they identify the run, or are set once. */
 const FIXED_COLUMNS = new Set<Column>([
   "id",
   "trace_id",
@@ -29,7 +29,7 @@ const FIXED_COLUMNS = new Set<Column>([
 const ROW_COLUMNS: readonly Column[] = [...RUN_COLUMNS, ...LEAF_COLUMNS];
 export const CHANGING_COLUMNS = ROW_COLUMNS.filter((column) => !FIXED_COLUMNS.has(column));
 
-/** Few runs have all of them: those that are null, or none, need not be said. */
+/** The columns that most runs leave null or 0: such values need not be written. */
 const OFTEN_EMPTY = new Set<Column>([
   ...AMOUNT_COLUMNS,
   "error",
@@ -42,7 +42,7 @@ const OFTEN_EMPTY = new Set<Column>([
 ]);
 const USUAL_COLUMNS = ROW_COLUMNS.filter((column) => !OFTEN_EMPTY.has(column));
 
-/** Writes rows of runs, each at once with all that was laid over it. Inside of a transaction. */
+/** Writes rows of runs, each with all of its changes at once. Must be called inside of a transaction. */
 export function saveRuns(db: ShardDatabase, runs: readonly RunMerge[], now: number): void {
   for (const run of runs) {
     if (run.isNew) insertRun(db.sql, run);
@@ -76,7 +76,7 @@ function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {
   );
 }
 
-/** Goes on behind a start that more runs share than there are keys for it. */
+/** Continues with later times if more runs share a start than there are keys for it. */
 export function atFreeKey(start: number, write: (time: number) => void): void {
   for (let time = start; ; time += 1) {
     try {
@@ -94,12 +94,12 @@ const INSERT_FULL = insertSql(ROW_COLUMNS);
 
 function insertSql(columns: readonly Column[]): string {
   const all = [...columns, ...PAYLOADS.map((field) => PAYLOAD_COLUMN[field])];
-  // OR FAIL: to be able to undo just this statement, SQLite would copy pages to a temporary file.
+  // OR FAIL, because SQLite would copy pages to a temporary file to be able to undo just this statement.
   return `INSERT OR FAIL INTO runs (key, ${all.join(", ")})
     VALUES (${NEXT_KEY}, ${all.map((_, index) => `?${index + 2}`).join(", ")})`;
 }
 
-/** False when nothing has changed. */
+/** Returns false if nothing has changed. */
 function updateRun(sql: SqlStorage, run: RunMerge, now: number): boolean {
   const { row, before, payloads, key } = run;
   const changed = run.changedColumns(CHANGING_COLUMNS);

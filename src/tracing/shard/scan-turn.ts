@@ -10,21 +10,21 @@ import { type TextTest, textTest } from "./segments/text-filter.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 
-/** The work of a turn, after which others have theirs: about a tenth of a second. */
+/** The work of a turn, after which other requests have theirs: about a tenth of a second. */
 const TURN_MICROS = 100_000;
 
-/** How much of a turn's work is done at most, from 0 to 1, and what comes to that of the filters. */
+/** The share of a turn's work that may be done, from 0 to 1, and the work per run besides that of the filters. */
 export type ScanBudget = { effort: number; perRun: number };
 
-/** To ask a segment's texts, in microseconds. */
+/** The work of testing a segment's texts, in microseconds. */
 const TEXTS_WORK = 40;
 
-/** The pieces whose runs a turn looks at, and the last of these runs; null when they are all that are left. */
+/** The pieces whose runs a turn examines, and the last of these runs; null if no runs are left after them. */
 export type TurnPlan = { pieces: SegmentPiece[]; end: RunPosition | null };
 
 /**
- * Goes along the pieces as far as the work of trying the filters on their runs fills a turn, and leaves out
- * those whose texts say that no run there matches.
+ * Collects pieces until the work of testing the filters on their runs fills a turn. Leaves out the pieces whose
+ * texts show that no run in them matches.
  */
 export function planTurn(
   { sql: storage, segments }: ShardDatabase,
@@ -54,7 +54,7 @@ export function planTurn(
       ...within.params,
       ...behind.params,
     );
-    // To add up what all of a piece takes is cheap; to find where in it a turn ends is not.
+    // It is cheap to add up the work of a whole piece, but not to find where in it a turn ends.
     const micros = workIn(storage, runs, work, perRun);
     if (micros < left) {
       left -= micros;
@@ -73,17 +73,17 @@ function textTestOf({ filter }: RunSelection): TextTest | null {
   return required === null ? null : textTest(required);
 }
 
-/** A position before all runs of a piece: ids have letters and digits. */
+/** Returns a position before all runs of a piece: ids consist of letters and digits. */
 function beforePiece({ from, to }: SegmentPiece, order: PageStart["order"]): RunPosition {
   return order === "asc" ? { startTime: from, id: "" } : { startTime: to, id: "~" };
 }
 
-/** Whether runs are looked at in vain. */
+/** Returns whether runs may be examined that do not match. */
 export function isFiltered({ filter, traceFilter, treeFilter }: RunSelection): boolean {
   return filter !== undefined || traceFilter !== undefined || treeFilter !== undefined;
 }
 
-/** The run with which the work comes to what is left of the turn's; at least one run is looked at. */
+/** Returns the run at which the turn's remaining work is used up; at least one run is examined. */
 function endIn(
   storage: SqlStorage,
   runs: Sql,
@@ -152,21 +152,21 @@ function bytesSql({ perByte, reads }: FilterWork): string {
   return sizes.join(" + ");
 }
 
-/** What was read of a part of the runs; `next` is where to go on, null when there are no more. */
+/** What was read of a part of the runs; `next` is the position to continue from, null if there are no more. */
 export type TurnRows<T> = { rows: T[]; next: RunPosition | null };
 
 export type TurnQuery = {
   selection: RunSelection;
   after: RunPosition | null;
   known: KnownTraces | undefined;
-  /** Microseconds that `read` takes for each run, besides trying the filters on it. */
+  /** Microseconds that `read` takes for each run, besides testing the filters on it. */
   perRun: number;
 };
 
-/** The runs `r` that are read: what follows FROM, and the condition that holds for them. */
+/** The runs `r` to read: what follows FROM, and the condition on them. */
 export type TurnRuns = { from: string; condition: Sql };
 
-/** What `read` makes of the selected runs that one turn comes to, in the order of their start. */
+/** Returns what `read` makes of the selected runs that one turn reaches, in the order of their start. */
 export function readTurn<T>(
   db: ShardDatabase,
   { selection, after, known, perRun }: TurnQuery,
@@ -189,7 +189,7 @@ export function readTurn<T>(
   return { rows: read({ from: runsIn(pieces), condition }), next: end };
 }
 
-/** Numbers are written out: a statement takes few parameters. */
+/** Writes numbers into the SQL, because a statement takes few parameters. */
 function runsIn(pieces: readonly StartRange[]): string {
   const spans: [number, number][] = [];
   for (const { from, to } of pieces) {

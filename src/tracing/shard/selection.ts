@@ -3,7 +3,7 @@ import { compileScopes, type KnownTraces, type TimeSpan } from "../filter/filter
 import type { Micros } from "../../lib/time.ts";
 import type { RunType } from "../model/run-write.ts";
 
-/** Which runs a question is about; what is undefined does not restrict. All must hold. */
+/** Selects runs. All members must hold; undefined ones do not restrict. */
 export type RunSelection = {
   ids?: readonly string[] | undefined;
   traceId?: string | undefined;
@@ -14,20 +14,20 @@ export type RunSelection = {
   referenceExampleIds?: readonly string[] | undefined;
   threadId?: string | undefined;
   hasThread?: boolean | undefined;
-  /** Bounds of the run's start; both inclusive. */
+  /** Bounds of the run's start, both inclusive. */
   from?: Micros | undefined;
   to?: Micros | undefined;
-  /** Texts of the filter language: of the run, of its trace's root, of any run of its trace. */
+  /** Texts of the filter language: for the run, for its trace's root, and for any run of its trace. */
   filter?: string | undefined;
   traceFilter?: string | undefined;
   treeFilter?: string | undefined;
-  /** The dotted order of a run: that run, and those below it. */
+  /** The dotted order of a run: selects that run and its descendants. */
   within?: string | undefined;
 };
 
 /**
- * The selection as a condition on the row `alias` of `runs`, for runs that start within `span`. Throws a
- * FilterError.
+ * Returns the selection as a condition on the row `alias` of `runs`, for runs that start within `span`. Throws
+ * a FilterError.
  */
 export function selectionSql(
   selection: RunSelection,
@@ -58,7 +58,7 @@ export function selectionSql(
   if (from !== undefined) conditions.push(sql(`${column("start_time")} >= ?`, from));
   if (to !== undefined) conditions.push(sql(`${column("start_time")} <= ?`, to));
   if (within !== undefined) {
-    // What begins with the order and a dot is before the order and a slash, which follows the dot.
+    // Texts that begin with the order and a dot sort before the order with a slash, the character after the dot.
     const order = column("dotted_order");
     const below = `${order} > ? AND ${order} < ?`;
     conditions.push(sql(`(${order} = ? OR (${below}))`, within, `${within}.`, `${within}/`));

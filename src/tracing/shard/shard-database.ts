@@ -6,7 +6,7 @@ import type { ShardRef } from "./shard-ref.ts";
 import { ShardSettings } from "./shard-settings.ts";
 import { SHARD_MIGRATIONS, SHARD_SCHEMA } from "./tables.ts";
 
-/** The database of one shard, whose tables are made when the first thing is written to it. */
+/** The database of one shard. Its tables are created with the first write. */
 export class ShardDatabase {
   readonly sql: SqlStorage;
   readonly settings: ShardSettings;
@@ -30,7 +30,7 @@ export class ShardDatabase {
     if (oldRuns.exist) this.#oldRuns = oldRuns;
   }
 
-  /** Resolves when no run is left in the tables of an earlier version; to be awaited before anything is done. */
+  /** Resolves once no run is left in the tables of an earlier version. Must be awaited before anything else. */
   async moved(): Promise<void> {
     if (this.#oldRuns === null) return;
     this.#moving ??= this.#moveAll(this.#oldRuns).finally(() => {
@@ -40,17 +40,17 @@ export class ShardDatabase {
   }
 
   async #moveAll(oldRuns: OldRuns): Promise<void> {
-    // Between two turns what was written goes to disk, and others of the isolate have theirs.
+    // Between two turns, the changes go to disk, and other requests of the isolate have their turns.
     while (!this.transaction(() => oldRuns.moveSome())) await this.#storage.sync();
     this.#oldRuns = null;
   }
 
-  /** Whether there is anything; without tables no statement can be run. */
+  /** Whether the tables exist; without them no statement can be run. */
   get exists(): boolean {
     return this.#exists;
   }
 
-  /** All of a change or nothing; what is remembered of a change that was rolled back is forgotten. */
+  /** Makes all of a change or none of it; after a rollback, it forgets what is in memory of the change. */
   transaction<T>(change: () => T): T {
     const existed = this.#exists;
     try {
@@ -63,7 +63,7 @@ export class ShardDatabase {
     }
   }
 
-  /** Makes the tables, unless they are there; inside of a transaction. */
+  /** Creates the tables unless they exist. Must be called inside of a transaction. */
   open(ref: ShardRef): void {
     if (this.#exists) return;
     migrateTables(this.#storage, SHARD_MIGRATIONS, SHARD_SCHEMA);
@@ -71,7 +71,7 @@ export class ShardDatabase {
     this.#exists = true;
   }
 
-  /** Deletes everything, the alarm too. */
+  /** Deletes everything, including the alarm. */
   async erase(): Promise<void> {
     this.#exists = false;
     this.segments.reset();

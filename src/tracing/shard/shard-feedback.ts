@@ -29,8 +29,8 @@ type FeedbackCopyRow = {
 };
 
 /**
- * Writes copies of feedback about runs that are here, and each run's `feedback_stats` anew; inside of a
- * transaction. Returns those runs, and the traces that are to be kept for the long time.
+ * Writes copies of feedback about runs that are here, and computes the `feedback_stats` of these runs again. Must be
+ * called inside of a transaction. Returns those runs, and the traces to move to the long retention.
  */
 export function saveFeedback(
   db: ShardDatabase,

@@ -5,22 +5,22 @@ import { deleteTraceRows } from "./trace-table.ts";
 import { writeWaiting } from "./write-runs.ts";
 
 /**
- * The way of all that reads a shard, or deletes from it: runs that wait for their updates become rows before, so that
- * nobody but what writes runs has to know that there are such.
+ * All reads and deletions of a shard go through here. Runs that wait for their updates become rows before that, so
+ * that only the code that writes runs has to know of waiting runs.
  */
 export class ShardGate {
   readonly #db: ShardDatabase;
   readonly #messages: DayMessages;
   readonly #onTold: () => void;
 
-  /** `onTold` is called when there are messages for other shards by what was settled. */
+  /** `onTold` is called if settled runs have caused messages for other shards. */
   constructor(db: ShardDatabase, messages: DayMessages, onTold: () => void) {
     this.#db = db;
     this.#messages = messages;
     this.#onTold = onTold;
   }
 
-  /** What is read of the shard when every run is in place; `none` when the shard has nothing at all. */
+  /** Returns what is read of the shard once every run is in place; `none` if the shard is empty. */
   async read<T>(none: T, read: (db: ShardDatabase) => T): Promise<T> {
     await this.#db.moved();
     if (!this.#db.exists) return none;
@@ -28,7 +28,7 @@ export class ShardGate {
     return read(this.#db);
   }
 
-  /** A change for which every run has to be in place: both are one transaction. */
+  /** Makes a change that needs every run to be in place, all in one transaction. */
   change<T>(change: () => T): T {
     return this.#db.transaction(() => {
       this.settle();
@@ -37,8 +37,8 @@ export class ShardGate {
   }
 
   /**
-   * Deletes all of these traces. It comes before the others' runs are settled, so that there is room for those where
-   * the shard is full.
+   * Deletes all of these traces. That comes before other runs are settled, so that there is room for them if the shard
+   * is full.
    */
   deleteTraces(traceIds: readonly string[]): void {
     this.#db.transaction(() => {
@@ -49,14 +49,14 @@ export class ShardGate {
   }
 
   /**
-   * Settles what has waited for half as long as it may: as the alarm does that, one comes no more often than twice
-   * in that time, however many requests wait.
+   * Settles runs that have waited for half of the maximum time. Because the alarm does this, it fires no more than
+   * twice in that time, however many requests wait.
    */
   settleOld(nowMs: number): void {
     this.settle((nowMs - WAIT_MS / 2) * 1000);
   }
 
-  /** Makes rows of all runs that wait, or of those that came at this time or before, in microseconds. */
+  /** Makes rows of all waiting runs, or of those received at this time or before, in microseconds. */
   settle(until = Infinity): void {
     const db = this.#db;
     if (!db.exists || db.pending.isEmpty()) return;

@@ -2,22 +2,22 @@ import type { RunShardRow } from "../../db/run-shards-repo.ts";
 import { shardObjectName } from "../../lib/object-names.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 
-/** One RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
+/** Identifies one RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
 export type ShardRef = {
   workspaceId: string;
   projectId: string;
   /** Whole UTC days since 1970-01-01. */
   day: number;
-  /** Which of the shards of that day it is: see buckets.ts. */
+  /** The number of the shard among those of that day: see buckets.ts. */
   bucket: number;
 };
 
-/** Where a run of a workspace is. */
+/** The place of a run within a workspace. */
 export type RunPlace = Omit<ShardRef, "workspaceId">;
 
 export type IndexedRun = RunPlace & { id: string };
 
-/** The shard that a row of D1's list is about. */
+/** Returns the shard of a row of D1's list. */
 export function refOf(row: RunShardRow): ShardRef {
   return {
     workspaceId: row.workspace_id,
@@ -27,7 +27,7 @@ export function refOf(row: RunShardRow): ShardRef {
   };
 }
 
-/** What reaching shards takes of the Worker's bindings. */
+/** The bindings that are needed to reach shards. */
 export type ShardEnv = Pick<Env, "RUN_SHARDS" | "JURISDICTION">;
 
 export function shardStub(

@@ -6,10 +6,10 @@ import type { RunWrite } from "../model/run-write.ts";
 import { replaceBucketRaises, selectProject } from "../../db/projects-repo.ts";
 import { raisedPlan, readBucketPlan, writeRaises } from "./buckets.ts";
 
-/** The starts of runs for which D1 lists the shard, in microseconds; both are inclusive. */
+/** The range of start times for which D1 lists the shard, in microseconds; both bounds are inclusive. */
 type ListedBounds = { first: number; last: number };
 
-/** What a shard knows of itself. */
+/** What a shard stores about itself. */
 export class ShardSettings {
   readonly #sql: SqlStorage;
 
@@ -25,7 +25,7 @@ export class ShardSettings {
     this.#set("ref", JSON.stringify(ref));
   }
 
-  /** Null when D1 has to be asked: nothing was listed yet, or the project was deleted. */
+  /** Null if D1 has to be queried: nothing was listed yet, or the project was deleted. */
   get bounds(): ListedBounds | null {
     const text = this.#get("bounds");
     if (text === null) return null;
@@ -41,7 +41,7 @@ export class ShardSettings {
     this.#sql.exec("DELETE FROM settings WHERE name = 'bounds'");
   }
 
-  /** The last run of the first version's that was moved; null when none was, or all are. */
+  /** The last run of the first version that was moved; null if none was, or all were. */
   get movedTo(): number | null {
     const text = this.#get("moved_to");
     return text === null ? null : Number(text);
@@ -65,8 +65,8 @@ export class ShardSettings {
 }
 
 /**
- * Makes sure that D1 lists the shard with bounds that hold these writes, and returns the bounds. Null when
- * it must not, because the project is gone.
+ * Makes sure that D1 lists the shard with bounds that include these writes, and returns the bounds. Returns null
+ * if it must not be listed because the project no longer exists.
  */
 export async function listForWrites(
   db: D1Database,
@@ -89,7 +89,7 @@ export async function listForWrites(
   return isListed ? bounds : null;
 }
 
-/** The shard has nothing any more. */
+/** Removes the shard from D1's list, because it is empty. */
 export async function unlist(db: D1Database, ref: ShardRef): Promise<void> {
   await unlistShard(db, keyOf(ref));
 }
@@ -98,12 +98,12 @@ function keyOf({ workspaceId, projectId, day, bucket }: ShardRef) {
   return { workspace_id: workspaceId, project_id: projectId, day, bucket };
 }
 
-/** Several shards of a project may ask at once. */
+/** Maximum attempts: several shards of a project may raise its buckets at once. */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Has later traces of the project spread over more shards, as one of its shards has `load` times as much to do as it
- * should. Returns whether anything was changed.
+ * Spreads later traces of the project over more shards, because one of its shards has `load` times as much work as
+ * it should. Returns whether anything was changed.
  */
 export async function raiseBuckets(
   db: D1Database,

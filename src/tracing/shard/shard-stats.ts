@@ -3,7 +3,7 @@ import { MAX_LABEL_CHARS } from "./feedback-stats.ts";
 import type { TurnRuns } from "./scan-turn.ts";
 import { bucketSql, type Histogram } from "../model/histogram.ts";
 
-/** What percentiles and medians can be asked of. */
+/** The measures that have percentiles and medians. */
 const MEASURES = {
   latency: "(r.end_time - r.start_time)",
   first_token: "(r.first_token_time - r.start_time)",
@@ -27,7 +27,7 @@ export type DetailsColumn = (typeof DETAILS)[number];
 export type GroupBy =
   | { attribute: "name" | "run_type" | "tag" }
   | { attribute: "metadata"; path: string }
-  /** By the time at which the interval of a run's start begins: microseconds, as a decimal text. */
+  /** By the interval in which a run starts: its begin in microseconds, as a decimal text. */
   | { attribute: "start_time"; intervalMicros: number };
 
 export type StatsQuery = {
@@ -39,9 +39,9 @@ export type StatsQuery = {
   maxGroups: number;
 };
 
-/** The feedback of one key. What is marked as an error counts as that only. */
+/** The feedback of one key. A row that is marked as an error counts only as an error. */
 export type FeedbackTotals = {
-  /** Those that are no errors, and those among them with a score or a label. */
+  /** Number of rows that are not errors, and of those among them with a score or a label. */
   judged: number;
   counted: number;
   scored: number;
@@ -50,16 +50,16 @@ export type FeedbackTotals = {
   min: number | null;
   max: number | null;
   errors: number;
-  /** How often each label, a value that is a string, was given. */
+  /** How often each label (a value that is a string) was given. */
   values: Record<string, number>;
 };
 
-/** Sums and counts that add up over shards. Times in microseconds, costs in picodollars. */
+/** Sums and counts that can be added over shards. Times are in microseconds, costs in picodollars. */
 export type StatsTotals = {
   runs: number;
   errors: number;
   streamed: number;
-  /** Runs that have ended, and the sum of how long they took. */
+  /** Number of runs that have ended, and the sum of their durations. */
   ended: number;
   latencySum: number;
   lastStart: number | null;
@@ -84,15 +84,15 @@ type BaseRow = Omit<StatsTotals, "histograms" | "details" | "feedback" | "facets
 const MAX_FACETS = 200;
 const MAX_LABELS = 1000;
 
-/** The group of everything, when there are no groups. */
+/** The only group if there is no grouping. */
 export const ALL_RUNS = "";
 
-/** About how long they take for each run, in microseconds: what is asked goes through the runs again. */
+/** Returns the approximate work per run in microseconds: each requested statistic reads the runs again. */
 export function statsWork({ measures, details, feedback, facets }: StatsQuery): number {
   return 3 + 2 * measures.length + (details ? 6 : 0) + (feedback ? 6 : 0) + (facets ? 8 : 0);
 }
 
-/** Totals of the runs, by group. */
+/** Returns totals of the runs, by group. */
 export function readStats(
   storage: SqlStorage,
   { from: runs, condition }: TurnRuns,
@@ -136,7 +136,7 @@ export function readStats(
   return [...totals].map(([group, of]) => ({ group, totals: of }));
 }
 
-/** Where sum() fails, total() goes on in floating point; up to 2^53 both are exact. */
+/** Where sum() would fail, total() continues in floating point; up to 2^53 both are exact. */
 function costSum(column: string): string {
   return `iif(count(r.${column}) = 0, NULL, total(r.${column}))`;
 }
@@ -251,13 +251,13 @@ function grouping(groupBy: GroupBy | null, runs: string): { from: string; group:
       };
 }
 
-/** A run that has a tag twice counts once. */
+/** Makes a run that has a tag twice count once. */
 function isFirstOfTag(entry: string): string {
   return `NOT EXISTS (
     SELECT 1 FROM json_each(r.tags) twin WHERE twin.value = ${entry}.value AND twin.key < ${entry}.key)`;
 }
 
-/** The group is named before what the runs are read from, and only one of the two has a parameter. */
+/** The group precedes the source of the runs in the SQL, and only one of them has a parameter. */
 function groupingParams(groupBy: GroupBy | null): (string | number)[] {
   if (groupBy?.attribute === "start_time") return [groupBy.intervalMicros];
   return groupBy?.attribute === "metadata" ? [groupBy.path] : [];

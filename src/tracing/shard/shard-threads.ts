@@ -1,7 +1,7 @@
 import type { TurnRuns } from "./scan-turn.ts";
 import { bucketSql, type Histogram } from "../model/histogram.ts";
 
-/** One thread's root runs in one shard. Times in microseconds, costs in picodollars. */
+/** The root runs of one thread in one shard. Times are in microseconds, costs in picodollars. */
 export type ThreadTotals = {
   threadId: string;
   count: number;
@@ -14,7 +14,7 @@ export type ThreadTotals = {
   firstInputs: string | null;
   lastTraceId: string;
   lastOutputs: string | null;
-  /** The error of the latest turn that failed, and when that turn started. */
+  /** The error of the latest turn that failed, and the start of that turn. */
   lastError: string | null;
   lastErrorStart: number | null;
   feedbackStats: string[];
@@ -23,7 +23,7 @@ export type ThreadTotals = {
 
 type ThreadTotalsRow = Omit<ThreadTotals, "feedbackStats" | "latency">;
 
-/** Threads of those of the runs that are roots. */
+/** Returns the threads of those of the runs that are roots. */
 export function readThreadTotals(
   storage: SqlStorage,
   { from, condition }: TurnRuns,

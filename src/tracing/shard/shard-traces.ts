@@ -3,7 +3,7 @@ import type { TurnRuns } from "./scan-turn.ts";
 
 const MAX_METADATA_COUNTS = 10_000;
 
-/** Traces with runs in this shard and on other days: those days, as far as this shard knows them. */
+/** Returns traces with runs in this shard and on other days, with those of these days that this shard knows. */
 export function splitTraces(sql: SqlStorage): { traceId: string; days: number[] }[] {
   const days = new Map<string, Set<number>>();
   const add = (traceId: string, other: number): void => {
@@ -21,7 +21,7 @@ export function splitTraces(sql: SqlStorage): { traceId: string; days: number[] 
   return [...days].map(([traceId, set]) => ({ traceId, days: [...set] }));
 }
 
-/** The days on which a trace whose root is here has runs too. */
+/** Returns the other days on which a trace whose root is here has runs. */
 export function otherDaysOf(sql: SqlStorage, traceId: string): number[] {
   return sql
     .exec<{ day: number }>("SELECT day FROM trace_parts WHERE trace_id = ?", traceId)
@@ -29,7 +29,7 @@ export function otherDaysOf(sql: SqlStorage, traceId: string): number[] {
     .map(({ day }) => day);
 }
 
-/** Which of these traces fulfil a scope's filter by a run of this shard. */
+/** Returns those of these traces that match a scope's filter with a run of this shard. */
 export function matchingTraces(
   sql: SqlStorage,
   scope: "trace" | "tree",
@@ -45,7 +45,7 @@ export function matchingTraces(
 
 export type MetadataCount = { key: string; value: string; n: number };
 
-/** The most frequent values of each metadata key among the runs. */
+/** Returns the most frequent values of each metadata key among the runs. */
 export function readMetadataCounts(
   sql: SqlStorage,
   { from, condition }: TurnRuns,

@@ -3,7 +3,7 @@ import { AMOUNT_COLUMNS, type AmountColumns, type TracedRunRow } from "../model/
 
 type StoredChild = AmountColumns & Pick<TracedRunRow, "id">;
 
-/** The children of runs as they are stored, here and on other days. */
+/** The stored children of runs, here and on other days. */
 export class StoredChildren {
   readonly #sql: SqlStorage;
 
@@ -11,7 +11,7 @@ export class StoredChildren {
     this.#sql = sql;
   }
 
-  /** Those with amounts, found among all runs of the trace: not to be asked for often. */
+  /** Returns the children with amounts. It searches all runs of the trace, so it should not be called often. */
   of(parent: Pick<TracedRunRow, "id" | "trace_id" | "dotted_order">): StoredChild[] {
     return this.#sql
       .exec<StoredChild>(SELECT_CHILDREN, parent.trace_id, parent.id, parent.dotted_order.length)
@@ -28,12 +28,12 @@ export class StoredChildren {
       .map(({ totals }) => JSON.parse(totals) as AmountColumns);
   }
 
-  /** A child with amounts is here, and its parent is not. */
+  /** Notes that a child with amounts is here, and its parent is not. */
   expectParent(id: string): void {
     this.#sql.exec("INSERT OR IGNORE INTO expected_parents (run_id) VALUES (?)", id);
   }
 
-  /** Those of new runs that have children here already, or on other days; no longer expected. */
+  /** Returns those of these new runs that already have children here or on other days, and expects them no longer. */
   expectedParents(ids: readonly string[]): Set<string> {
     if (ids.length === 0) return new Set();
     const given = JSON.stringify(ids);

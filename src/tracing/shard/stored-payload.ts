@@ -3,14 +3,14 @@ import { PAYLOAD_COLUMN } from "../model/run-row.ts";
 import type { ShardRef } from "./shard-ref.ts";
 
 /**
- * How a payload is kept in its run's row: its JSON text; where it is in R2, as a BLOB of its size in
- * bytes, a space, and the key; or LONG, when the text has a row of its own in `long_payloads`.
+ * The form in which a run's row stores a payload: its JSON text; for a payload in R2, a BLOB of its size in bytes, a
+ * space, and the key; or LONG, if the text has its own row in `long_payloads`.
  */
 export type StoredPayload = string | ArrayBuffer | number | null;
 
 const LONG = 1;
 
-/** In UTF-16 units: all payloads of a run together have to fit into a row. */
+/** In UTF-16 code units: all payloads of a run together have to fit into a row. */
 const MAX_INLINE_CHARS = 16 * 1024;
 
 export function isLong(payload: Payload): boolean {
@@ -22,7 +22,7 @@ export function toStored(payload: Payload): StoredPayload {
   return new TextEncoder().encode(`${payload.bytes} ${payload.object}`).slice().buffer;
 }
 
-/** What `payloadSql` has read; null when there is none. */
+/** Converts what `payloadSql` has read; null if there is no payload. */
 export function fromStored(value: SqlStorageValue | undefined): Payload | null {
   if (typeof value === "string") return { json: value };
   if (!(value instanceof ArrayBuffer)) return null;
@@ -31,14 +31,14 @@ export function fromStored(value: SqlStorageValue | undefined): Payload | null {
   return { object: text.slice(space + 1), bytes: Number(text.slice(0, space)) };
 }
 
-/** Reads a payload of the row `alias` of `runs`, its text wherever that is. */
+/** Returns SQL that reads a payload of the row `alias` of `runs`, with its text wherever that is stored. */
 export function payloadSql(alias: string, field: PayloadField): string {
   const column = `${alias}.${PAYLOAD_COLUMN[field]}`;
   return `iif(typeof(${column}) IN ('integer', 'real'),
     (SELECT body FROM long_payloads WHERE run_id = ${alias}.id AND field = '${field}'), ${column})`;
 }
 
-/** The same without the text, in whose place is "". */
+/** Like `payloadSql`, with "" in place of a text. */
 export function payloadPlaceSql(alias: string, field: PayloadField): string {
   const column = `${alias}.${PAYLOAD_COLUMN[field]}`;
   return `iif(typeof(${column}) = 'text', '', ${column})`;
@@ -48,22 +48,22 @@ const GARBAGE_PER_STEP = 1000;
 
 const KEYS_PER_DELETE = 1000;
 
-/** Where in R2 the large payloads and attachments of a shard's runs are. */
+/** Returns the R2 prefix of the large payloads of a shard's runs. */
 export function shardPrefix({ workspaceId, projectId, day, bucket }: ShardRef): string {
   return `${workspaceId}/runs/${projectId}/${day}-${bucket}/`;
 }
 
-/** A key of its own for each upload: what a retry leaves behind is never taken for something else. */
+/** Returns a new key for each upload, so that a leftover of a retry is never taken for another payload. */
 export function payloadObjectKey(ref: ShardRef, runId: string, field: string): string {
   return `${shardPrefix(ref)}${runId}/${field}/${crypto.randomUUID()}`;
 }
 
-/** Every key begins with the workspace whose it is. */
+/** Returns the workspace that owns an object, with which every key begins. */
 export function workspaceOfObject(key: string): string {
   return key.slice(0, key.indexOf("/"));
 }
 
-/** Deletes what was put there before a time in epoch milliseconds. */
+/** Deletes the objects under the prefix that were stored before a time in epoch milliseconds. */
 export async function deletePayloadsUnder(
   bucket: R2Bucket,
   prefix: string,
@@ -96,7 +96,7 @@ export class Garbage {
     return this.#sql.exec("SELECT 1 FROM garbage LIMIT 1").toArray().length === 0;
   }
 
-  /** Deletes them; what was deleted stays on the list until it surely is. */
+  /** Deletes the objects; each of them stays on the list until it is certainly deleted. */
   async collect(): Promise<void> {
     for (;;) {
       const objects = this.#sql

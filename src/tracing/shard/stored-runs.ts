@@ -4,18 +4,18 @@ import { PAYLOAD_FIELDS, type PayloadField } from "../model/run-write.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { payloadPlaceSql, payloadSql, type StoredPayload } from "./stored-payload.ts";
 
-/** Where each payload of a run is: "" stands for a text in the run's row. */
+/** Where each payload of a run is stored: "" stands for a text in the run's row. */
 export type PayloadPlaces = Record<PayloadField, StoredPayload>;
 
 export type StoredRun = {
   key: KeyParts;
   row: TracedRunRow & RunLeaves;
   places: PayloadPlaces;
-  /** Its JSON text. */
+  /** The JSON text of `extra`. */
   extra: string | null;
 };
 
-/** Reads columns of the runs `r` of these ids that are here. */
+/** Reads columns of those runs `r` with these ids that are here. */
 export function readRunsById<Row extends Record<string, SqlStorageValue>>(
   { sql, segments }: Pick<ShardDatabase, "sql" | "segments">,
   columns: string,
@@ -32,7 +32,7 @@ export function readRunsById<Row extends Record<string, SqlStorageValue>>(
   );
 }
 
-/** What has to be known of runs to lay writes over them. */
+/** Reads what must be known of runs to apply writes to them. */
 export function readStoredRuns(db: ShardDatabase, ids: Iterable<string>): StoredRun[] {
   return readRunsById<Record<string, SqlStorageValue>>(db, STORED_COLUMNS, ids).map((row) => {
     const { extra_text: extra, key_high, key_low, ...columns } = row;

@@ -1,12 +1,12 @@
 /**
- * The SQLite of one RunShardObject. Versions are append-only: a shard applies those it lacks when it
- * wakes. Times are microseconds since 1970, costs are whole picodollars (1e-12 USD).
+ * The SQLite tables of one RunShardObject. Versions are append-only: a shard applies those it lacks when it wakes.
+ * Times are microseconds since 1970, costs are whole picodollars (1e-12 USD).
  *
- * The second version holds a run in one row without any index: see docs/storage.md.
+ * The second version stores a run in one row without any index: see docs/storage.md.
  */
 
 const RUNS_AND_TRACES = `
-  -- What a scan reads comes first: the rest of a long row is on pages of its own.
+  -- The columns that a scan reads come first: the rest of a long row is on separate pages.
   CREATE TABLE runs (
     -- See run-key.ts
     key INTEGER PRIMARY KEY,
@@ -26,7 +26,7 @@ const RUNS_AND_TRACES = `
     prompt_cost INTEGER,
     completion_cost INTEGER,
     total_cost INTEGER,
-    -- Which fields a patch has set
+    -- Bits of the fields that a patch has set
     patched INTEGER NOT NULL,
     inserted_at INTEGER NOT NULL,
     received_at INTEGER NOT NULL,
@@ -41,7 +41,7 @@ const RUNS_AND_TRACES = `
     error TEXT,
     inputs_preview TEXT,
     outputs_preview TEXT,
-    -- JSON of the run's own amounts, which its totals are made of besides those of its children
+    -- JSON of the run's own amounts; its totals add those of its children
     own_amounts TEXT,
     prompt_token_details TEXT,
     completion_token_details TEXT,
@@ -69,27 +69,27 @@ const RUNS_AND_TRACES = `
     trace_id TEXT PRIMARY KEY,
     tier TEXT NOT NULL,
     first_received_at INTEGER NOT NULL,
-    -- Within these all of its runs here start; null while there is none
+    -- Bounds of the starts of its runs here; null while there are none
     first_start INTEGER,
     last_start INTEGER,
-    -- The day of its root, when that is another one
+    -- The day of its root if that is another day
     home INTEGER
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX traces_of_other_days ON traces (home) WHERE home IS NOT NULL;
-  -- Runs that are not here, whose children with amounts are.
+  -- Runs that are not here although they have children with amounts here.
   CREATE TABLE expected_parents (run_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-  -- What finds runs without going through all of them: see run-segments.ts.
+  -- Ranges of runs, to find runs without reading all of them: see run-segments.ts.
   CREATE TABLE segments (
     first_start INTEGER PRIMARY KEY,
     ids BLOB NOT NULL,
     terms BLOB NOT NULL
   ) STRICT;
-  -- Segments whose row is not there, or lacks something.
+  -- Segments whose row is missing or incomplete.
   CREATE TABLE open_segments (first_start INTEGER PRIMARY KEY) STRICT;
 `;
 
 const PENDING_WRITES = `
-  -- Creates of runs that wait for their updates, as many of a request as fit: see pending-runs.ts.
+  -- Creates of runs that wait for their updates, as many of a request as fit into a row: see pending-runs.ts.
   CREATE TABLE pending_writes (
     seq INTEGER PRIMARY KEY,
     received_at INTEGER NOT NULL,
@@ -99,7 +99,7 @@ const PENDING_WRITES = `
 `;
 
 const SEGMENT_TEXTS = `
-  -- What the texts of a segment's runs are made of: see text-filter.ts. Not of all segments.
+  -- Filters of the texts of a segment's runs: see text-filter.ts. Not all segments have one.
   CREATE TABLE segment_texts (first_start INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT;
 `;
 
@@ -130,7 +130,7 @@ const WHAT_GOES_WITH_THEM = `
     totals TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX foreign_children_by_parent ON foreign_children (parent_run_id);
-  -- What other days' shards have still to be told; newest state wins, so a repeat is harmless.
+  -- Messages for the shards of other days; the newest state wins, so a repeat is harmless.
   CREATE TABLE outbox (
     day INTEGER NOT NULL,
     run_id TEXT NOT NULL,
@@ -143,13 +143,13 @@ const WHAT_GOES_WITH_THEM = `
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** What a new shard is made of, and what all versions lead to: a later version is added here, too. */
+/** The schema of a new shard, to which all migrations lead: a later version must be added here, too. */
 export const SHARD_SCHEMA = RUNS_AND_TRACES + WHAT_GOES_WITH_THEM + PENDING_WRITES + SEGMENT_TEXTS;
 
 export const SHARD_MIGRATIONS: readonly string[] = [
-  // A new shard is made by the schema. Of the first version, what there was of it is read by move-old-runs.ts.
+  // A new shard is created by the schema. The tables of the first version are read by move-old-runs.ts.
   "",
-  // The rows follow, some at a time.
+  // The rows are moved later, some at a time.
   `ALTER TABLE runs RENAME TO indexed_runs; ALTER TABLE traces RENAME TO bare_traces; ${RUNS_AND_TRACES}`,
   PENDING_WRITES,
   SEGMENT_TEXTS,

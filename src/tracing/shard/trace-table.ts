@@ -4,21 +4,21 @@ import { PAYLOAD_FIELDS } from "../model/run-write.ts";
 import { fromStored, payloadPlaceSql } from "./stored-payload.ts";
 import { StoredChildren } from "./stored-children.ts";
 
-/** How long traces of each tier stay after their first run arrived, in milliseconds. */
+/** How long traces of each tier are kept after their first run arrived, in milliseconds. */
 type RetentionTimes = { shortlivedMs: number; longlivedMs: number };
 
-/** Microseconds; inclusive. */
+/** The bounds of start times in microseconds, inclusive. */
 type StartBounds = { first: number; last: number };
 
-/** When the runs of traces start. */
+/** The starts of the runs of traces, by trace id. */
 export type TraceStarts = Map<string, StartBounds>;
 
-/** `home` is the day of its root when that is another one; `starts` null when none of its runs came. */
+/** `home` is the day of the trace's root if that is another day; `starts` is null if none of its runs arrived. */
 export type NotedTrace = { starts: StartBounds | null; home: number | null };
 
 type KnownTrace = { trace_id: string; first_start: number | null; last_start: number | null };
 
-/** The traces of one shard, and when they go. */
+/** The traces of one shard and their expiry. */
 export class TraceTable {
   readonly #sql: SqlStorage;
   readonly #times: RetentionTimes;
@@ -28,7 +28,7 @@ export class TraceTable {
     this.#times = times;
   }
 
-  /** Times in microseconds. Returns the ids that are new here. */
+  /** Enters traces. Times are in microseconds. Returns the ids that are new here. */
   note(traces: ReadonlyMap<string, NotedTrace>, tier: string, now: number): string[] {
     const known = new Map(
       this.#sql
@@ -66,7 +66,7 @@ export class TraceTable {
       first_start !== null && last_start !== null && first_start <= first && last_start >= last;
     if (isWithin) return;
     const from = Math.min(first_start ?? first, first);
-    // More is to come of a trace that goes on: its row is not to be written with every run.
+    // A trace that is still running will have more runs: its row should not be written with each of them.
     const to = last_start === null ? last : last > last_start ? last + (last - from) : last_start;
     this.#sql.exec(
       "UPDATE traces SET first_start = ?, last_start = ? WHERE trace_id = ?",
@@ -76,7 +76,7 @@ export class TraceTable {
     );
   }
 
-  /** True when the trace is here and was to be kept for the short time only. */
+  /** Returns true if the trace is here and was in the short retention before. */
   upgrade(traceId: string): boolean {
     const { rowsWritten } = this.#sql.exec(
       "UPDATE traces SET tier = 'longlived' WHERE trace_id = ? AND tier <> 'longlived'",
@@ -85,7 +85,7 @@ export class TraceTable {
     return rowsWritten > 0;
   }
 
-  /** When the first trace is due, in epoch milliseconds; null when there is none. */
+  /** Returns when the first trace expires, in epoch milliseconds; null if there is none. */
   nextDue(): number | null {
     const rows = this.#sql
       .exec<{ tier: string; first: number }>(
@@ -96,7 +96,7 @@ export class TraceTable {
     return due.length === 0 ? null : Math.ceil(Math.min(...due));
   }
 
-  /** Ids of traces that are due at `nowMs`, some at a time. */
+  /** Returns the ids of up to `limit` traces that have expired at `nowMs`. */
   due(nowMs: number, limit: number): string[] {
     return this.#sql
       .exec<{ trace_id: string }>(
@@ -111,7 +111,7 @@ export class TraceTable {
   }
 
   isEmpty(): boolean {
-    // A shard may know of runs that are still to come by the other days of their traces.
+    // A shard may know from the other days of their traces of runs that are still to arrive.
     const rows = this.#sql.exec(
       `SELECT 1 FROM (SELECT 1 FROM traces LIMIT 1)
        UNION ALL SELECT 1 FROM (SELECT 1 FROM foreign_children LIMIT 1)
@@ -129,7 +129,7 @@ export class TraceTable {
   }
 }
 
-/** The rows `r` of the runs of traces, a JSON list of whose ids is the one parameter. */
+/** Selects the rows `r` of the runs of traces. Its one parameter is a JSON list of trace ids. */
 const RUNS_OF_TRACES = `FROM traces t CROSS JOIN runs r
   ON ${startsBetween("r", "t.first_start", "t.last_start")} AND r.trace_id = t.trace_id
   WHERE t.trace_id IN (SELECT value FROM json_each(?))`;
@@ -142,9 +142,7 @@ type DeletedRun = {
   attachments: string | null;
 };
 
-/**
- * Deletes every row of these traces; inside of a transaction. Their R2 objects become garbage.
- */
+/** Deletes every row of these traces. Their R2 objects become garbage. Must be called inside of a transaction. */
 export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): void {
   const ids = JSON.stringify(traceIds);
   const places = PAYLOAD_FIELDS.map((field) => `${payloadPlaceSql("r", field)} AS p_${field}`);
@@ -176,7 +174,7 @@ export function deleteTraceRows(sql: SqlStorage, traceIds: readonly string[]): v
   sql.exec(`DELETE FROM traces WHERE trace_id ${ofRuns}`, ids);
 }
 
-/** The ids of the feedback about runs of these traces. */
+/** Returns the ids of the feedback about runs of these traces. */
 export function feedbackOf(sql: SqlStorage, traceIds: readonly string[]): string[] {
   return sql
     .exec<{ id: string }>(
@@ -187,7 +185,7 @@ export function feedbackOf(sql: SqlStorage, traceIds: readonly string[]): string
     .map(({ id }) => id);
 }
 
-/** Attachments are not under the shard's own prefix: they were there before their run was. */
+/** Attachments are not under the shard's own prefix, because they were stored before their run was. */
 export function discardAttachments(sql: SqlStorage): void {
   sql.exec(
     `INSERT OR IGNORE INTO garbage (object)

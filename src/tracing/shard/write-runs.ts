@@ -23,30 +23,30 @@ export type WriteContext = {
 };
 
 export type WriteOutcome = {
-  /** Updates that do not say where in the tree their run is, of runs that are not here. */
+  /** Ids of runs that are not here, from updates that do not give their place in the tree. */
   unknown: string[];
-  /** Runs of writes with which `extra` would have become too large. */
+  /** Runs whose `extra` would have become too large by a write. */
   tooLarge: string[];
   foreign: ForeignChild[];
-  /** When the runs start, those that wait for their updates as well. */
+  /** The starts of the runs, including those that wait for their updates. */
   starts: TraceStarts;
 };
 
-/** What a shard says of writes. */
+/** A shard's response to writes. */
 export type WriteResult = {
-  /** Nothing was stored. */
+  /** The project no longer exists, and nothing was stored. */
   projectGone: boolean;
-  /** Runs of updates without a place in the tree, which are not here. */
+  /** Ids of runs that are not here, from updates without a place in the tree. */
   unknown: string[];
-  /** Runs of writes that are not stored, as `extra` would have become too large. */
+  /** Runs with writes that were not stored because `extra` would have become too large. */
   tooLarge: string[];
 };
 
 export const PROJECT_GONE: WriteResult = { projectGone: true, unknown: [], tooLarge: [] };
 
 /**
- * Lays writes over what is stored, in their order; creates that can wait for their updates are kept as they came.
- * To be called inside of a transaction.
+ * Applies writes to what is stored, in their order; creates that can wait for their updates are kept unchanged. Must
+ * be called inside of a transaction.
  */
 export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): WriteOutcome {
   const { db, day, now } = context;
@@ -79,7 +79,7 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
     const hasChildren = waited.get(run)?.hasChildren ?? false;
     return { node: run.row, before: run.before, isChanged, hasChildren };
   });
-  // Before totals go up the tree: what is below these runs is noted there, and not in a row.
+  // This comes before totals go up the tree: children of these runs are noted with them, and not in a row.
   db.pending.hold(packed, now);
   const foreign = store(context, written, nodes);
   const places = [...written.map(({ row }) => row), ...packed.flatMap(placeOf)];
@@ -87,8 +87,8 @@ export function writeRuns(context: WriteContext, writes: readonly RunWrite[]): W
 }
 
 /**
- * Writes runs that were taken from those that wait as their creates made them. None of them reports amounts
- * (see can-wait.ts), so it needs no prices. To be called inside of a transaction.
+ * Writes waiting runs as their creates made them. None of them reports amounts (see can-wait.ts), so no prices are
+ * needed. Must be called inside of a transaction.
  */
 export function writeWaiting(
   context: Omit<WriteContext, "prices">,
@@ -120,7 +120,7 @@ function loadRuns(db: ShardDatabase, writes: readonly RunWrite[]): Map<string, R
   );
 }
 
-/** Those that these writes are of, and the oldest of the others as far as there is no room for more. */
+/** Takes the waiting runs that these writes update, and the oldest of the others to make room for more. */
 function takeWaiting(
   { pending }: ShardDatabase,
   writes: readonly RunWrite[],
@@ -130,14 +130,14 @@ function takeWaiting(
   return [...updated, ...pending.makeRoom(more)];
 }
 
-/** A run as its create made it. */
+/** Returns a run as its create made it. */
 function createdRun({ create, receivedAt }: WaitingRun): RunMerge {
   const run = new RunMerge(newRunRow(create, receivedAt), null);
   run.apply(create);
   return run;
 }
 
-/** Lays a write over a run that waited, whose row says when it was changed as if it had been stored before. */
+/** Applies a write to a run that waited; its row gets the time of the change, as if it had been stored before. */
 function applyLater(run: RunMerge, write: RunWrite, now: Micros): boolean {
   const { row, puts } = run;
   const before = { ...row };
@@ -148,7 +148,7 @@ function applyLater(run: RunMerge, write: RunWrite, now: Micros): boolean {
   return isApplied;
 }
 
-/** Tokens and costs that the run reports itself. True when its totals may be other ones by that. */
+/** Computes the tokens and costs that the run reports itself. Returns true if its totals may change. */
 function deriveOwnAmounts(context: WriteContext, run: RunMerge): boolean {
   if (!run.amountsChanged && !run.isNew) return false;
   const { row, before } = run;
@@ -170,7 +170,7 @@ function deriveOwnAmounts(context: WriteContext, run: RunMerge): boolean {
   return before?.own_amounts !== row.own_amounts || before.run_type !== row.run_type;
 }
 
-/** The thread, and the pairs that filters see. */
+/** Sets the thread, and the metadata pairs that filters search. */
 function deriveAttributes({ row, extra }: RunMerge): void {
   row.thread_id = threadIdOf(extra);
   const pairs = new Map<string, Leaf>();
@@ -180,7 +180,7 @@ function deriveAttributes({ row, extra }: RunMerge): void {
 
 type StartedRun = Pick<TracedRunRow, "trace_id" | "start_time">;
 
-/** Where a run starts that waits for its update. */
+/** Returns the start of a run that waits for its update. */
 function placeOf({ create: { identity, startTime } }: SerializedCreate): StartedRun[] {
   if (identity === undefined) return [];
   const start_time = startTime ?? ownTime(identity.dottedOrder);

@@ -5,12 +5,12 @@ import file from "./price-data.js";
 import { type ModelPrice, PriceList } from "./price-list.ts";
 import { DEFAULT_MATCH_PATH } from "./run-model.ts";
 
-/** A price keeps its id for ever, whatever becomes of its numbers and of its pattern. */
+/** A price keeps its id for ever, even if its numbers or its pattern change. */
 const ID_NAMESPACE = "0b9f1c1e-6a39-4c55-9a0a-5f0f4d1c7e2b";
 
 const PER_MILLION_EXPONENT = -6;
 
-/** What other SDKs and OpenTelemetry call providers that sell models of others. */
+/** The names that other SDKs and OpenTelemetry use for providers that sell models of others. */
 const PROVIDER_ALIASES: ReadonlyMap<string, string> = new Map([
   ["aws", "amazon_bedrock"],
   ["aws.bedrock", "amazon_bedrock"],
@@ -26,7 +26,7 @@ const PROVIDER_ALIASES: ReadonlyMap<string, string> = new Map([
   ["togetherai", "together"],
 ]);
 
-/** They set prices of their own for models that others made, or charge nothing. */
+/** Providers that set their own prices for models that others made, or charge nothing. */
 const HOSTS: ReadonlySet<string> = new Set([
   "amazon_bedrock",
   "baseten",
@@ -41,7 +41,7 @@ const HOSTS: ReadonlySet<string> = new Set([
   "together",
 ]);
 
-/** The words of the file, and which categories of prompt tokens they price. */
+/** The words of the file, and the categories of prompt tokens that they price. */
 const PROMPT_WORDS: Readonly<Record<string, readonly string[]>> = {
   cache_read: ["cache_read"],
   cache_read_over_200k: ["cache_read_over_200k"],
@@ -64,7 +64,7 @@ let prices: readonly ModelPrice[] | null = null;
 
 let list: PriceList | null = null;
 
-/** The prices that every workspace starts with; the first that fits a run counts. */
+/** Returns the prices that every workspace starts with; the first that fits a run counts. */
 export function builtInPrices(): readonly ModelPrice[] {
   prices ??= file.lists.flatMap(({ vendor, provider, models }) =>
     models.map((line) => readLine(line, vendor, provider)),
@@ -81,7 +81,7 @@ export function builtInPriceList(): PriceList {
   return list;
 }
 
-/** The file's patterns are known to be harmless, and there are many. */
+/** Uses native expressions, because the file's patterns are known to be harmless, and there are many. */
 function nativePattern(pattern: string): NamePattern {
   const expression = new RegExp(pattern.slice(IGNORE_CASE.length), "i");
   return { matches: (name) => expression.test(name) };
@@ -94,7 +94,7 @@ function readLine(line: string, vendor: string, provider: string | null): ModelP
   const over = values.get("over");
   let id: string | null = null;
   return {
-    // Only those that are looked at need one: all of them would take tens of milliseconds.
+    // The id is computed on demand: for all prices, it would take tens of milliseconds.
     get id() {
       return (id ??= uuidv5([vendor, name, start ?? "", over ?? ""].join(" "), ID_NAMESPACE));
     },

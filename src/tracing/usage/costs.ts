@@ -8,7 +8,7 @@ export { formatCost } from "./money.ts";
 export type { PriceMap } from "./price-map.ts";
 export { modelOf } from "./run-model.ts";
 
-/** What a run consumed itself. Costs are whole picodollars (1e-12 USD); null: not known. */
+/** What a run consumed itself. Costs are whole picodollars (1e-12 USD), or null if not known. */
 export type RunAmounts = {
   promptTokens: number;
   completionTokens: number;
@@ -20,11 +20,11 @@ export type RunAmounts = {
   completionTokenDetails: Record<string, number> | null;
   promptCostDetails: Record<string, number> | null;
   completionCostDetails: Record<string, number> | null;
-  /** The id of the price that a cost was computed of. */
+  /** The id of the price from which a cost was computed. */
   priceModelId: string | null;
 };
 
-/** The prompt's or the completion's part of a usage. */
+/** The part of a usage that concerns the prompt or the completion. */
 type CostPart = {
   tokens: number | undefined;
   tokenDetails: Record<string, number>;
@@ -40,9 +40,9 @@ const NO_COST: PartCost = { cost: null, details: null, priced: false };
 const UNITS_PER_PICODOLLAR = 10n ** BigInt(PRICE_DECIMALS - COST_DECIMALS);
 
 /**
- * Tokens as they were reported, and costs: those that were reported, else those that the prices give,
- * else null. Exact but for one rounding of each amount, half away from zero. `startTime` of the run
- * is in microseconds.
+ * Returns tokens as they were reported, and costs: those that were reported, else those computed from the prices,
+ * else null. Amounts are exact except for one rounding of each, half away from zero. `startTime` of the run is in
+ * microseconds.
  */
 export function amountsOf(
   usage: Usage,
@@ -60,7 +60,7 @@ export function amountsOf(
   return {
     promptTokens: input ?? 0,
     completionTokens: output ?? 0,
-    // Some clients send a total of 0 where they know none.
+    // Some clients send a total of 0 if they do not know it.
     totalTokens: usage.total_tokens || (input ?? 0) + (output ?? 0),
     promptCost: prompt.cost,
     completionCost: completion.cost,
@@ -89,7 +89,7 @@ function partCosts(
     cost: usage.output_cost,
     costDetails: usage.output_cost_details ?? {},
   };
-  // Prices must not split a total that they did not make: the parts would not add up to it.
+  // Prices must not split a reported total: the parts would not add up to it.
   const onlyTotal =
     usage.total_cost !== undefined && !hasReportedCost(prompt) && !hasReportedCost(completion);
   if (onlyTotal) return { prompt: NO_COST, completion: NO_COST };
@@ -103,7 +103,7 @@ function hasReportedCost({ cost, costDetails }: CostPart): boolean {
   return cost !== undefined || Object.keys(costDetails).length > 0;
 }
 
-/** Every category at its own price, or at its reported cost, and the remaining tokens at the base. */
+/** Prices every category at its own rate, or at its reported cost, and the remaining tokens at the base rate. */
 function partCost(part: CostPart, rates: Rates | null): PartCost {
   const costs = new Map<string, bigint>();
   for (const [name, dollars] of Object.entries(part.costDetails)) {

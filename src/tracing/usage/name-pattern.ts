@@ -11,17 +11,17 @@ import {
 } from "./pattern-step.ts";
 
 /**
- * Regular expressions that anybody may write, tried on every run: no engine that backtracks can be
- * used for them. They mean what they mean in JavaScript, and are searched for; a leading `(?i)`
- * ignores the case of ASCII letters. There are no backreferences and no lookbehind.
+ * Regular expressions that any user may write, and that are tested on every run, so they need an engine that does
+ * not backtrack. They mean the same as in JavaScript, and may match anywhere in a name; a leading `(?i)` ignores the
+ * case of ASCII letters. Backreferences and lookbehind are not supported.
  *
- * They are read by hand because re2js, the linear engine for JavaScript, knows no lookahead. Price lists
- * exclude models by it (`gpt-4(?!o)`), the built-in one does, too, and patterns that are stored would no
- * longer match. It would also add 147 KB to the Worker where this is 4.
+ * They are parsed by hand because re2js, the linear engine for JavaScript, does not support lookahead. Price lists
+ * exclude models with it (`gpt-4(?!o)`), as the built-in one does, and stored patterns would no longer match. It would
+ * also add 147 KB to the Worker, where this takes 4.
  */
 export type NamePattern = { matches: (name: string) => boolean };
 
-/** `message` is for who wrote the pattern. */
+/** `message` is meant for the author of the pattern. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
@@ -53,7 +53,7 @@ const CONTROL_ESCAPES: Readonly<Record<string, string>> = {
   v: "\v",
 };
 
-/** Throws PatternError for what is no pattern, uses what is not supported, or takes too long. */
+/** Throws PatternError for a text that is not a pattern, uses unsupported syntax, or would take too long. */
 export function compileNamePattern(source: string): NamePattern {
   const step = new PatternReader(source).read();
   if (step.cost > MAX_COST) throw new PatternError("its repetitions are nested too deep");
@@ -66,7 +66,7 @@ export function compileNamePattern(source: string): NamePattern {
   };
 }
 
-/** Recursive descent; each method reads what its name says and leaves `#at` behind it. */
+/** A recursive descent parser; each method reads what its name says and moves `#at` behind it. */
 class PatternReader {
   readonly #source: string;
   readonly #ignoreCase: boolean;
@@ -164,7 +164,7 @@ class PatternReader {
     if (!this.#take(")")) throw this.#error("missing )");
     this.#depth -= 1;
     if (kind === "?=" || kind === "?!") return lookaheadStep(step, { negated: kind === "?!" });
-    // Not the step itself: `(^)*` repeats a group, whatever is in it.
+    // The step is wrapped, because `(^)*` repeats a group, whatever it contains.
     return sequenceStep([step]);
   }
 
@@ -178,7 +178,7 @@ class PatternReader {
     return typeof test === "string" ? this.#literal(test) : charStep(test);
   }
 
-  /** A set of characters, or the one character that the escape stands for. */
+  /** Returns a set of characters, or the single character that the escape stands for. */
   #escapedTest(char: string): CharTest | string {
     if (char === "") throw this.#error("nothing after \\");
     const test = CLASS_ESCAPES[char];

@@ -1,15 +1,15 @@
-/** Longer texts match nothing; what bounds the work of a pattern's loops. */
+/** Longer texts do not match, which limits the work of a pattern's loops. */
 export const MAX_TEXT_CHARS = 256;
 
 /**
- * A part of a pattern. From places in a text to the places behind what the part matches there, each
- * of them once: all ways to match are followed together, so no way is ever taken twice.
+ * A part of a pattern. It maps positions in a text to the positions behind its matches there, each of them only once:
+ * all ways to match are followed together, so none is ever tried twice.
  */
 export type PatternStep = {
   follow: (text: string, from: readonly number[]) => readonly number[];
-  /** How many sets of places following it may take to look at. */
+  /** Maximum number of sets of positions that are examined when it is followed. */
   cost: number;
-  /** Assertions match no characters: repeating them is a mistake. */
+  /** Assertions match no characters, so repeating them is a mistake. */
   isAssertion: boolean;
 };
 
@@ -35,7 +35,7 @@ export function assertionStep(holds: (text: string, at: number) => boolean): Pat
   };
 }
 
-/** Places where the step matches, or does not match. */
+/** Keeps the positions where the step matches, or if negated those where it does not. */
 export function lookaheadStep(step: PatternStep, { negated }: { negated: boolean }): PatternStep {
   return {
     follow: (text, from) => from.filter((at) => step.follow(text, [at]).length > 0 !== negated),
@@ -80,7 +80,7 @@ export function repeatStep(step: PatternStep, min: number, max: number): Pattern
       }
       const reached = new Set(places);
       for (let count = 0; count < most && places.length > 0; count += 1) {
-        // A place reached before has been gone on from already, with more repetitions to spare.
+        // A position reached before has already been followed, with more repetitions left.
         places = step.follow(text, places).filter((at) => !reached.has(at));
         for (const at of places) reached.add(at);
       }

@@ -1,4 +1,4 @@
-/** What scripts/price-list.mjs writes; its member `format` says what a line of `models` holds. */
+/** The output of scripts/price-list.mjs; `format` describes a line of `models`. */
 declare const data: {
   source: string;
   license: string[];

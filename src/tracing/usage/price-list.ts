@@ -2,17 +2,17 @@ import { parseDecimal, toUnits } from "./money.ts";
 import type { NamePattern } from "./name-pattern.ts";
 import { nameAt, type RunModel } from "./run-model.ts";
 
-/** What models cost. Prices are decimal texts, USD per token. */
+/** The price of a model. Amounts are decimal texts, in USD per token. */
 export type ModelPrice = {
   id: string;
   name: string;
   matchPattern: string;
   matchPath: readonly string[];
-  /** Null: of any provider. */
+  /** Null if the price applies to any provider. */
   provider: string | null;
-  /** Microseconds; runs that started earlier have another price. Null: for runs of any time. */
+  /** Microseconds; the price does not apply to runs that started earlier. Null if it applies to runs of any time. */
   startTime: number | null;
-  /** For runs with more prompt tokens than this. Null: for all. */
+  /** The price applies to runs with more prompt tokens than this. Null if it applies to all runs. */
   promptTokenThreshold: number | null;
   promptCost: string;
   completionCost: string;
@@ -20,10 +20,10 @@ export type ModelPrice = {
   completionCostDetails: Readonly<Record<string, string>>;
 };
 
-/** Decimals of a price that count: it is exact in units of 1e-30 USD. */
+/** The significant decimals of a price: it is exact in units of 1e-30 USD. */
 export const PRICE_DECIMALS = 30;
 
-/** In units of 1e-30 USD per token; details are categories of tokens with a price of their own. */
+/** In units of 1e-30 USD per token; details are categories of tokens with their own price. */
 export type Rates = { base: bigint; details: ReadonlyMap<string, bigint> };
 
 export type RateCard = Pick<ModelPrice, "id" | "startTime" | "promptTokenThreshold"> & {
@@ -33,16 +33,16 @@ export type RateCard = Pick<ModelPrice, "id" | "startTime" | "promptTokenThresho
 
 type Options = {
   compile: (pattern: string) => NamePattern;
-  /** Other names of providers. */
+  /** Maps other names of providers to the names that prices use. */
   aliases?: ReadonlyMap<string, string>;
-  /** Providers to which only the prices apply that name them. */
+  /** Providers whose models only have the prices that name the provider. */
   hosts?: ReadonlySet<string>;
 };
 
-/** Distinct models that are remembered. */
+/** Maximum number of distinct models in the cache. */
 const MAX_FOUND = 2000;
 
-/** Prices in the order in which they are tried. Which of them fit a model is found out only once. */
+/** Prices in the order in which they are tried. Which of them fit a model is determined only once. */
 export class PriceList {
   readonly #prices: readonly ModelPrice[];
   readonly #compile: Options["compile"];
@@ -60,7 +60,7 @@ export class PriceList {
     this.#paths = [...new Set(prices.flatMap(({ matchPath }) => matchPath))];
   }
 
-  /** All that fit the model, of any time. */
+  /** Returns all prices that fit the model, of any time. */
   find(model: RunModel): readonly RateCard[] {
     const provider = this.#providerOf(model);
     const names = this.#paths.map((key) => nameAt(model.fields, [key]));

@@ -3,10 +3,10 @@ import { compileNamePattern, type NamePattern, PatternError } from "./name-patte
 import { type ModelPrice, PriceList, type RateCard } from "./price-list.ts";
 import type { RunModel } from "./run-model.ts";
 
-/** A workspace's own prices, and those that it starts with. */
+/** A workspace's own prices and the built-in ones. */
 export type PriceMap = { own: PriceList; builtIn: PriceList };
 
-/** `own` with the newest entry first: of equals, the first counts. */
+/** Creates a price map. `own` must have the newest entry first: among equals, the first counts. */
 export function createPriceMap(own: readonly ModelPrice[]): PriceMap {
   return {
     own: new PriceList(own.toSorted(byPrecedence), { compile: storedPattern }),
@@ -15,8 +15,8 @@ export function createPriceMap(own: readonly ModelPrice[]): PriceMap {
 }
 
 /**
- * What a run that started then pays: own prices before built-in ones, and among the own the latest
- * that was in force. Null for models without a price.
+ * Returns the price of a run that started at a time: own prices come before built-in ones, and among the own prices
+ * the latest one in force counts. Null for models without a price.
  */
 export function selectPrice(
   prices: PriceMap,
@@ -35,7 +35,7 @@ function byPrecedence(left: ModelPrice, right: ModelPrice): number {
   return Number(right.provider !== null) - Number(left.provider !== null);
 }
 
-/** It was checked when it was stored; one that is refused since then fits no model. */
+/** Compiles a pattern that was checked when it was stored. One that is no longer accepted matches no model. */
 function storedPattern(source: string): NamePattern {
   try {
     return compileNamePattern(source);

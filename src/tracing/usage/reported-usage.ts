@@ -3,9 +3,9 @@ import type { Usage } from "../model/run-write.ts";
 import { parseCost } from "./money.ts";
 
 /**
- * Tokens and costs that a run's outputs report, in any of the shapes that SDKs write; null when they
- * report none. Numbers that make no sense count as not given. Only `usage_metadata` at the top says
- * what any run consumed; the rest is what a model answered, perhaps in a run around the model's.
+ * Returns the tokens and costs that a run's outputs report, in any of the shapes that SDKs write; null if they report
+ * none. Invalid numbers are ignored. Only `usage_metadata` at the top level says what the run itself consumed,
+ * whatever its type; the rest is a model's response, perhaps in a run around that of the model.
  */
 export function usageOf(outputs: unknown): Usage | null {
   if (!isObject(outputs)) return null;
@@ -22,14 +22,14 @@ export function usageOf(outputs: unknown): Usage | null {
   );
 }
 
-/** What a run's `extra.metadata` reports. */
+/** Returns the usage that a run's `extra.metadata` reports. */
 export function usageOfExtra(extra: unknown): Usage | null {
   if (!isObject(extra)) return null;
   const metadata = extra["metadata"];
   return isObject(metadata) ? usageMetadata(metadata["usage_metadata"], true) : null;
 }
 
-/** A list for each prompt; some SDKs send the list of the only prompt. */
+/** Accepts one list per prompt; some SDKs send the list of the only prompt directly. */
 function ofGenerations(value: unknown): Usage | null {
   if (!Array.isArray(value)) return null;
   let sum: Usage | null = null;
@@ -41,7 +41,7 @@ function ofGenerations(value: unknown): Usage | null {
   return sum;
 }
 
-/** Plain, as LangChain serialises it, or as it stores it. */
+/** Accepts a plain message, or one as LangChain serialises it (`kwargs`) or stores it (`data`). */
 function ofMessage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   return ofPlainMessage(value) ?? ofPlainMessage(value["kwargs"]) ?? ofPlainMessage(value["data"]);
@@ -70,19 +70,19 @@ function ofChoice(value: unknown): Usage | null {
   return ofPlainMessage(value) ?? ofMessage(value["message"]);
 }
 
-/** Nobody can tell which of several messages the run made. */
+/** Returns the only item: of several messages, it is not known which one the run made. */
 function onlyItem(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.length === 1 ? value[0] : undefined;
 }
 
-/** More tokens than that are a mistake, and sums of many such runs would not be exact. */
+/** Maximum plausible number of tokens: larger ones are a mistake, and sums of them would not be exact. */
 const MAX_TOKENS = 1e12;
 
-/** Categories of one breakdown. */
+/** Maximum number of categories of one breakdown. */
 const MAX_DETAILS = 50;
 
-/** What SDKs have agreed on for messages. Null when there is no usable number in it. */
+/** Reads the format that SDKs have agreed on for messages. Null if it has no usable number. */
 function usageMetadata(value: unknown, explicit: boolean): Usage | null {
   if (!isObject(value)) return null;
   return toUsage(explicit, {
@@ -99,7 +99,7 @@ function usageMetadata(value: unknown, explicit: boolean): Usage | null {
   });
 }
 
-/** What the APIs of providers answer with, or a library made of that. */
+/** Reads the formats of providers' APIs, or what a library made of them. */
 function providerUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
   const input = anyOf(value, ["input_tokens", "prompt_tokens", "inputTokens", "promptTokens"]);
@@ -110,20 +110,20 @@ function providerUsage(value: unknown): Usage | null {
     "completionTokens",
   ]);
   const cache = cacheTokens(value);
-  // Anthropic counts them beside its input tokens; who says "prompt tokens" includes them.
+  // Anthropic counts cache tokens beside its input tokens; APIs with "prompt tokens" include them.
   const isApart = value["prompt_tokens"] === undefined;
   const apart = isApart ? Object.values(cache).reduce((sum, tokens) => sum + tokens, 0) : 0;
   return toUsage(false, {
     input_tokens: apart === 0 ? input : (input ?? 0) + apart,
     output_tokens: output,
-    // Some totals include what is counted apart, some do not.
+    // Some totals include the tokens that are counted separately, and some do not.
     total_tokens: apart === 0 ? anyOf(value, ["total_tokens", "totalTokens"]) : undefined,
     input_token_details: nonEmpty({ ...promptDetails(value), ...cache }),
     output_token_details: nonEmpty(completionDetails(value)),
   });
 }
 
-/** The usage of several answers to one run. */
+/** Adds up the usage of several responses to one run. */
 function sumUsage(left: Usage, right: Usage): Usage {
   const sum: Usage = { explicit: left.explicit || right.explicit };
   for (const key of COUNTS) {
@@ -170,7 +170,7 @@ function toUsage(explicit: boolean, amounts: Partial<Amounts>): Usage | null {
   return given.length === 0 ? null : { explicit, ...Object.fromEntries(given) };
 }
 
-/** OpenAI counts these among its tokens. */
+/** OpenAI includes these categories in its tokens. */
 function promptDetails(usage: JsonObject): Record<string, number> {
   const details = objectOrEmpty(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
   return withoutUndefined({
@@ -210,7 +210,7 @@ function anyOf(object: JsonObject, keys: readonly string[]): number | undefined 
   return undefined;
 }
 
-/** Whole tokens; what is no count of tokens counts as not given. */
+/** Returns a whole number of tokens; a value that is not a count of tokens counts as absent. */
 function toTokens(value: unknown): number | undefined {
   const number = toNumber(value);
   return number !== undefined && number <= MAX_TOKENS ? Math.round(number) : undefined;
@@ -221,7 +221,7 @@ function toCost(value: unknown): number | undefined {
   return number !== undefined && parseCost(number) !== null ? number : undefined;
 }
 
-/** Not negative, and finite; Python's decimals come as texts. */
+/** Returns a number that is not negative and is finite; Python sends its decimals as texts. */
 function toNumber(value: unknown): number | undefined {
   const isText = typeof value === "string" && value.trim() !== "";
   const number = typeof value === "number" || isText ? Number(value) : Number.NaN;

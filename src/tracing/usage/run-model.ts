@@ -1,14 +1,14 @@
 import { isObject } from "../../lib/json.ts";
-/** Which model a run called. */
+/** The model that a run called. */
 export type RunModel = {
-  /** By the default match path. */
+  /** The name found by the default match path. */
   name: string | null;
   provider: string | null;
-  /** What a price's `match_path` may name: texts of the invocation parameters. */
+  /** The texts among the invocation parameters, which a price's `match_path` may name. */
   fields: Readonly<Record<string, string>>;
 };
 
-/** Where a model's name is looked for, in this order, unless a price says otherwise. */
+/** The parameters that may hold a model's name, in order of precedence, unless a price specifies others. */
 export const DEFAULT_MATCH_PATH = [
   "model",
   "model_name",
@@ -17,12 +17,12 @@ export const DEFAULT_MATCH_PATH = [
   "endpoint_name",
 ] as const;
 
-/** Longer texts are no names. */
+/** Maximum length of a name. */
 const MAX_FIELD_CHARS = 256;
 
 /**
- * The model that a run's `extra` names. `metadata.ls_model_name`, which SDKs fill in whatever the model's own
- * parameters are called, stands for `model` and `model_name`.
+ * Returns the model that a run's `extra` names. `metadata.ls_model_name`, which SDKs set whatever the model's own
+ * parameters are called, takes the place of `model` and `model_name`.
  */
 export function modelOf(extra: unknown): RunModel {
   const fields: Record<string, string> = {};
@@ -40,7 +40,7 @@ export function modelOf(extra: unknown): RunModel {
   };
 }
 
-/** The first of the path that there is. */
+/** Returns the first member of the path that is present. */
 export function nameAt(fields: RunModel["fields"], path: readonly string[]): string | null {
   for (const key of path) {
     const name = Object.hasOwn(fields, key) ? fields[key] : undefined;

@@ -13,16 +13,16 @@ import { createPriceMap, type PriceMap } from "./price-map.ts";
 import type { ModelPrice } from "./price-list.ts";
 import { isolateCache } from "../../lib/isolate-cache.ts";
 
-/** All of a workspace's prices are read at once. */
+/** Maximum number of a workspace's prices, which are all read at once. */
 const MAX_OWN_PRICES = 1000;
 
-/** What makes two prices of one workspace the same one. */
+/** The fields that identify a price: two prices of a workspace must differ in one of them. */
 const IDENTITY = ["name", "match_pattern", "match_path", "provider", "start_time"] as const;
 
 /** `isOwn` is false for a built-in price. */
 type ListedPrice = { price: ModelPrice; isOwn: boolean };
 
-/** The workspace's own prices, the newest first, and then the built-in ones. */
+/** Returns the workspace's own prices, the newest first, and then the built-in ones. */
 export async function listPrices(
   db: D1Database,
   workspaceId: string,
@@ -47,7 +47,10 @@ export async function createPrice(
 ): Promise<ModelPrice> {
   const own = await listModelPrices(db, workspaceId);
   if (own.length >= MAX_OWN_PRICES) {
-    throw new ApiError("bad_request", `A workspace can have ${MAX_OWN_PRICES} model prices`);
+    throw new ApiError(
+      "bad_request",
+      `A workspace can have at most ${MAX_OWN_PRICES} model prices`,
+    );
   }
   assertUnlike(own, fields);
   const row = { ...fields, id: uuidv7(), workspace_id: workspaceId, created_at: Date.now() };
@@ -74,7 +77,7 @@ export async function replacePrice(
   return toModelPrice(row);
 }
 
-/** An id that is none of the workspace's is fine: the price is not there afterwards. */
+/** Deletes a price. An id that the workspace does not have is accepted: the price does not exist afterwards. */
 export async function removePrice(db: D1Database, workspaceId: string, id: string): Promise<void> {
   assertNotBuiltIn(id);
   await deleteModelPrice(db, workspaceId, id);
@@ -98,10 +101,10 @@ function mentions({ name, matchPattern, provider }: ModelPrice, text: string): b
   return [name, matchPattern, provider ?? ""].some((each) => each.toLowerCase().includes(text));
 }
 
-/** The prices of each workspace. Another isolate's change may go unnoticed here for 30 seconds. */
+/** The prices of each workspace. A change made in another isolate can go unnoticed for up to 30 seconds. */
 const prices = isolateCache<string, PriceMap>({ maxEntries: 1000, ttlMs: 30_000 });
 
-/** What runs of a workspace cost, as of at most 30 seconds ago. */
+/** Returns the prices for the runs of a workspace, which may be up to 30 seconds old. */
 export async function loadPrices(db: D1Database, workspaceId: string): Promise<PriceMap> {
   const known = prices.get(workspaceId);
   if (known !== undefined) return known;
@@ -111,12 +114,12 @@ export async function loadPrices(db: D1Database, workspaceId: string): Promise<P
   return loaded;
 }
 
-/** To be called whenever a workspace's prices were changed. */
+/** Must be called whenever a workspace's prices were changed. */
 export function forgetPrices(workspaceId: string): void {
   prices.delete(workspaceId);
 }
 
-/** A workspace's own price, of its row. */
+/** Converts a row to a workspace's own price. */
 function toModelPrice(row: ModelPriceRow): ModelPrice {
   return {
     id: row.id,

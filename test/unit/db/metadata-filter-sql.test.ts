@@ -18,7 +18,7 @@ function found(metadata: Json, filter: Json): boolean {
   return row?.["found"] === 1;
 }
 
-/** What a filter says, written down naively, of the form that handlers return. */
+/** A naive definition of a filter in the form that handlers return. */
 function naive(metadata: Json, filter: Json): boolean {
   return Object.entries(filter).every(([key, wanted]) => {
     if (key === "$or") return (wanted as Json[]).some((part) => naive(metadata, part));
@@ -81,7 +81,7 @@ const CASES: [metadata: Json, filter: Json, matches: boolean][] = [
 ];
 
 describe("a filter on metadata", () => {
-  test.for(CASES)("of %j by %j is %s", ([metadata, filter, matches], { expect }) => {
+  test.for(CASES)("gives for %j and %j: %s", ([metadata, filter, matches], { expect }) => {
     expect(naive(metadata, filter)).toBe(matches);
     expect(matchesMetadata(metadata, parseAuthFilter(filter))).toBe(matches);
     expect(found(metadata, filter)).toBe(matches);
@@ -132,9 +132,7 @@ describe("a filter on metadata", () => {
     );
   });
 
-  test("binds one parameter, and as many conditions as are allowed fit a statement", ({
-    expect,
-  }) => {
+  test("binds one parameter, and a maximum filter fits into a statement", ({ expect }) => {
     const teams = Array.from({ length: 100 }, (_, index) => ({ team: `t${index}` }));
     const { params, text } = metadataMatches("row.metadata", parseAuthFilter({ $or: teams }));
     expect(params).toHaveLength(1);

@@ -24,7 +24,7 @@ function ask(app: HttpApp, path: string): Promise<Response> {
 }
 
 describe("an app of Hono", () => {
-  test("tells handlers and their middleware who asks, and its variables", async ({ expect }) => {
+  test("gives handlers and middleware the caller and its variables", async ({ expect }) => {
     const app = new Hono<{
       Bindings: { A: string };
       Variables: { auth: unknown; seen: unknown };
@@ -39,9 +39,7 @@ describe("an app of Hono", () => {
     expect(await answer.json()).toEqual({ auth, seen: auth, env: CONTEXT.env });
   });
 
-  test("says by a header what it has no route for, whatever it makes of that itself", async ({
-    expect,
-  }) => {
+  test("marks missing routes by a header, whatever its own answer is", async ({ expect }) => {
     const app = new Hono().get("/a", (c) => c.notFound()).notFound((c) => c.text("mine", 404));
     const { status, headers } = await ask(toHttpApp(app), "/b");
     expect([status, headers.has(NO_ROUTE_HEADER)]).toEqual([404, true]);
@@ -58,14 +56,14 @@ describe("an app of Hono", () => {
   });
 });
 
-describe("what is no app", () => {
+describe("an invalid app", () => {
   test.for([undefined, null, 7, {}, () => {}, { fetch: true }])("is %j", (value, { expect }) => {
     expect(() => toHttpApp(value)).toThrow('"http.app" must name a Hono app, or an object');
   });
 });
 
 describe("answerFromApp", () => {
-  test("answers what an app throws, or its module, without a word of it", async ({ expect }) => {
+  test("hides the details when an app or its module throws", async ({ expect }) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {});
     const failing = toHttpApp({
       fetch: () => {
@@ -86,7 +84,7 @@ describe("answerFromApp", () => {
 });
 
 describe("appLoader", () => {
-  test("evaluates the module when the app is first asked for, and again after a failure", async ({
+  test("evaluates the module on the app's first request, and again after a failure", async ({
     expect,
   }) => {
     let loads = 0;

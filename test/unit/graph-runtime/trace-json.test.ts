@@ -29,11 +29,11 @@ describe("traceValueJson", () => {
     expect(traceValueJson({ message })).toContain('"id":["langchain_core","messages","AIMessage"]');
   });
 
-  test("has no text for undefined and for functions", ({ expect }) => {
+  test("returns no text for undefined and for functions", ({ expect }) => {
     expect([traceValueJson(undefined), traceValueJson(() => 1)]).toEqual([undefined, undefined]);
   });
 
-  test("gives up what is too large, before all of it is text", ({ expect }) => {
+  test("aborts when the text becomes too large", ({ expect }) => {
     const half = "x".repeat(MAX_VALUE_CHARS / 2);
     let read = 0;
     const rest = {
@@ -48,7 +48,7 @@ describe("traceValueJson", () => {
     expect(read).toBe(0);
   });
 
-  test("does not throw what user code throws", ({ expect }) => {
+  test("does not rethrow errors of user code", ({ expect }) => {
     const value = {
       toJSON: () => {
         throw new Error("not today");

@@ -10,7 +10,7 @@ const LEASE_MS = 5000;
 
 const GIVEN: TakeAnswer = { admitted: true, free: 1, lease: null, leaseMs: LEASE_MS };
 
-/** Whoever counts, as the test says. */
+/** A counter with scripted answers. */
 class Counter {
   readonly asked: TakeRequest[] = [];
   readonly work: Promise<unknown>[] = [];
@@ -36,7 +36,7 @@ class Counter {
 const test = base.extend("counter", () => new Counter());
 
 describe("an exact limit", () => {
-  test("asks for each request", async ({ counter, expect }) => {
+  test("asks the counter for each request", async ({ counter, expect }) => {
     for (let count = 0; count < 3; count += 1) {
       const decision = await decideAdmission(counter.limiter, EXACT, counter.deps);
       expect(decision).toEqual({ kind: "admitted", remaining: 1 });
@@ -76,7 +76,7 @@ describe("a leased limit", () => {
     counter.asked.length = 0;
   }
 
-  test("admits by what is leased without asking, and asks ahead for more", async ({
+  test("admits requests by its lease without a call, and renews it early", async ({
     counter,
     expect,
   }) => {
@@ -93,7 +93,7 @@ describe("a leased limit", () => {
     expect(counter.asked).toEqual([{ limit: LEASED, needed: 0, spare: 2, settled: [] }]);
   });
 
-  test("gives back what is left of a lease when it ends", async ({ counter, expect }) => {
+  test("returns the rest of a lease when it ends", async ({ counter, expect }) => {
     await lease(counter, 4);
     await decideAdmission(counter.limiter, LEASED, counter.deps);
     expect(counter.waits.map(({ ms }) => ms)).toEqual([LEASE_MS]);
@@ -105,7 +105,7 @@ describe("a leased limit", () => {
     ]);
   });
 
-  test("a lease that has ended, or whose clock was set back, admits nobody", async ({
+  test("a lease that has ended, or whose clock was set back, admits no request", async ({
     counter,
     expect,
   }) => {
@@ -119,7 +119,7 @@ describe("a leased limit", () => {
     }
   });
 
-  test("a lease that comes when the clock was set back meanwhile is given back", async ({
+  test("a lease that arrives after the clock was set back is returned", async ({
     counter,
     expect,
   }) => {
@@ -136,8 +136,11 @@ describe("a leased limit", () => {
   });
 });
 
-describe("an object that cannot be reached", () => {
-  test("counts nobody, and is left alone for some seconds", async ({ counter, expect }) => {
+describe("an unreachable object", () => {
+  test("does not count requests, and is not called for some seconds", async ({
+    counter,
+    expect,
+  }) => {
     counter.answer = () => Promise.reject(new Error("gone"));
     for (const ms of [0, 1, 4998]) {
       counter.now += ms;
@@ -153,11 +156,7 @@ describe("an object that cannot be reached", () => {
     });
   });
 
-  test("holds a request up for a second, and no longer", async ({
-    counter,
-    expect,
-    onTestFinished,
-  }) => {
+  test("delays a request for a second at most", async ({ counter, expect, onTestFinished }) => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     counter.answer = () => new Promise(() => {});
@@ -169,10 +168,7 @@ describe("an object that cannot be reached", () => {
 });
 
 describe("the limiters of an isolate", () => {
-  test("are no more than allowed; those that hold nothing go first", async ({
-    counter,
-    expect,
-  }) => {
+  test("are bounded, and those without a lease are evicted first", async ({ counter, expect }) => {
     const limiters = new LocalLimiters(() => counter.now, 2);
     const busy = limiters.get("busy");
     counter.answer = () => Promise.resolve({ admitted: false, retryMs: 3000, leaseMs: 100 });

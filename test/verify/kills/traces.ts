@@ -8,7 +8,7 @@ const PROJECT = "verified";
 
 type Page = { runs: RunData[]; cursors: { next: string | null } };
 
-/** Traces from a few clients: each acknowledged run is there once, and complete. */
+/** Sends traces from a few clients: each acknowledged run is there once, and complete. */
 export function traces(platform: PlatformProcess): Workload {
   const call = callTo(platform);
   const acknowledged = new Map<string, RunData>();

@@ -5,7 +5,7 @@ import { useSession } from "../session/session.tsx";
 
 const MOST_ASSISTANTS = 100;
 
-/** The agent server, by its official client. */
+/** Returns the official client of the agent server. */
 export function useAgents(): Client {
   const { config, apiKey } = useSession();
   return useMemo(
@@ -13,7 +13,7 @@ export function useAgents(): Client {
       new Client({
         apiUrl: config.agents_url ?? location.origin,
         apiKey,
-        // Queries are tried again by the page, and streams by the client itself: each of its attempts need not be.
+        // The page retries queries, and the client itself retries streams, so single requests need no retries.
         callerOptions: { maxRetries: 0 },
       }),
     [config, apiKey],

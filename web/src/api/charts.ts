@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import type { Tracing } from "./tracing.ts";
 
-/** What the statistics of an interval have; null where nothing in it has a figure. */
+/** The statistics of an interval; a figure that no run in it has is null. */
 export type Figures = {
   run_count: number;
   error_rate: number | null;
@@ -13,7 +13,7 @@ export type Figures = {
   total_cost: string | null;
 };
 
-/** An interval by its beginning, in milliseconds; null where no run started. */
+/** An interval; `at` is its start in milliseconds since the epoch. `figures` is null when no run started in it. */
 export type Interval = { at: number; figures: Figures | null };
 
 export type Range = { name: string; seconds: number; interval: number };
@@ -29,7 +29,7 @@ export const RANGES: readonly [Range, ...Range[]] = [
   { name: "30 days", seconds: 30 * DAY, interval: 12 * HOUR },
 ];
 
-/** Statistics may be asked for every ten seconds by a key. */
+/** Polling interval. A key may request statistics every ten seconds. */
 const FOLLOW_MS = 30_000;
 
 const SELECT: readonly (keyof Figures)[] = [
@@ -43,7 +43,10 @@ const SELECT: readonly (keyof Figures)[] = [
   "total_cost",
 ];
 
-/** The root runs of a project over time, up to now: all intervals of the range, those without runs too. */
+/**
+ * The statistics of a project's root runs over time, up to now, for all intervals of the range, including
+ * those without runs.
+ */
 export function chartsQuery(
   tracing: Tracing,
   { projectId, range, filter }: { projectId: string; range: Range; filter: string },

@@ -12,7 +12,7 @@ export type LogLine = {
 
 export const LOG_LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
 
-/** Which lines of a deployment's log: those of one revision or of all, and of its build or of its code. */
+/** Selects lines of a deployment's log: of one revision or of all, and of its build or of its code. */
 export type LogSelection = {
   deploymentId: string;
   revisionId: string | null;
@@ -23,12 +23,12 @@ export type LogSelection = {
 
 const FOLLOW_MS = 2_000;
 const PAGE = 200;
-/** Older lines go: a page that is left open for days stays usable. */
+/** Maximum lines kept, so that a page that is left open for days stays usable. */
 const MOST_LINES = 2_000;
 
 type LogPage = { logs: LogLine[]; next_offset: string | null };
 
-/** The newest lines, and from then on those that come after the last one: none is read twice. */
+/** Loads the newest lines first, and then those after the last line, so that none is loaded twice. */
 export function logQuery(control: ControlPlane, selection: LogSelection) {
   const { deploymentId, revisionId, build, level, text } = selection;
   const of =

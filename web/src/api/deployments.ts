@@ -17,7 +17,7 @@ export type Deployment = {
     preview_branch: string | null;
     webhook_url: string | null;
   };
-  /** Of the latest revision. */
+  /** Applies to the latest revision. */
   source_revision_config: RevisionConfig;
   secrets: { name: string }[];
   status: string;
@@ -54,10 +54,10 @@ export type UsageDay = {
 
 export type Secret = { name: string; value: string };
 
-/** Without a value, a secret has the one that it had before. */
+/** A secret to change; without a value it keeps its former one. */
 export type SecretChange = { name: string; value?: string };
 
-/** What a deployment, or its next revision, is made of: a template by its name, or a project's tarball. */
+/** The source of a deployment or of its next revision: a template by its name, or a project's tarball. */
 export type Source = { template: string } | { tarball: File };
 
 const FOLLOW_MS = 1_500;
@@ -101,7 +101,7 @@ export function previewsQuery(control: ControlPlane, id: string) {
   });
 }
 
-/** The revisions, the newest first: asked for again and again while one of them is on its way. */
+/** Loads the revisions, the newest first, and polls faster while one of them is in progress. */
 export function revisionsQuery(control: ControlPlane, id: string) {
   return queryOptions({
     queryKey: ["deployments", id, "revisions"],
@@ -154,7 +154,7 @@ export async function createDeployment(
   });
 }
 
-/** A revision of another tarball; secrets stay. */
+/** Creates a revision from another tarball. The secrets are kept. */
 export async function deployTarball(
   control: ControlPlane,
   id: string,

@@ -6,7 +6,7 @@ export type Destination = {
   id: string;
   display_name: string;
   config: { bucket_name: string; prefix: string; endpoint_url: string | null };
-  /** Names of the members that are stored; none where the installation's are used. */
+  /** Names of the stored credentials; empty when the installation's own are used. */
   credentials_keys: string[];
 };
 
@@ -51,7 +51,7 @@ type ApiDocument = {
 };
 type ColumnsSchema = { items?: { enum: string[] }; anyOf?: { items?: { enum: string[] } }[] };
 
-/** The columns that an export may have, as the API describes itself: there is no other list of them. */
+/** Loads the columns that an export can have from the API's own description: there is no other list of them. */
 export function exportColumnsQuery(host: string) {
   return queryOptions({
     queryKey: ["export-columns"],
@@ -78,7 +78,7 @@ export function exportsQuery(tracing: Tracing) {
   });
 }
 
-/** An export, asked for again and again until it is over. */
+/** Loads an export, and polls until it has ended. */
 export function exportQuery(tracing: Tracing, exportId: string) {
   return queryOptions({
     queryKey: ["exports", exportId],
@@ -88,7 +88,10 @@ export function exportQuery(tracing: Tracing, exportId: string) {
   });
 }
 
-/** The parts of an export. Another status of it is another question: what was last seen before is not its end. */
+/**
+ * Loads the parts of an export. The status is part of the query's key, because parts that were loaded under
+ * an earlier status may not be final.
+ */
 export function exportRunsQuery(tracing: Tracing, exportId: string, status: string | undefined) {
   return queryOptions({
     queryKey: ["exports", exportId, "runs", status],

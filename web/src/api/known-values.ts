@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import type { KnownValues } from "../traces/filter/completions.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** Statistics may be asked for every ten seconds by a key. */
+/** Cache time. A key may request statistics every ten seconds. */
 const KEPT_MS = 300_000;
 
 type Facets = {
@@ -12,7 +12,7 @@ type Facets = {
 
 const FIELD_OF: Record<string, string> = { name: "name", run_type: "run_type", tag: "tags" };
 
-/** The names, tags, feedback and metadata that runs of a project have, the most frequent first. */
+/** Loads the names, tags, feedback and metadata that runs of a project have, the most frequent first. */
 export function knownValuesQuery(tracing: Tracing, projectId: string) {
   return queryOptions({
     queryKey: ["known-values", projectId],

@@ -1,4 +1,4 @@
-/** What the server refused, in its own words. */
+/** An error response of the server, with the server's message. */
 export class ServerError extends Error {
   readonly status: number;
 
@@ -10,7 +10,7 @@ export class ServerError extends Error {
 
 type Options = { apiKey?: string; method?: string; body?: unknown; signal?: AbortSignal };
 
-/** Asks a documented route of the API, and returns the JSON of its answer. */
+/** Sends a request to a documented route of the API, and returns the JSON of the response. */
 export async function request<T = unknown>(url: string, options: Options = {}): Promise<T> {
   const { apiKey, method = "GET", body, signal } = options;
   const response = await fetch(url, {
@@ -26,7 +26,7 @@ export async function request<T = unknown>(url: string, options: Options = {}): 
   return (text === "" ? null : JSON.parse(text)) as T;
 }
 
-/** Stores a file by a URL that the API gave for it: the URL is all that it needs. */
+/** Uploads a file to a URL from the API, which includes all permissions that are needed. */
 export async function upload(url: string, file: Blob): Promise<void> {
   const headers = { "content-type": "application/gzip" };
   await textOf(await fetch(url, { method: "PUT", headers, body: file }));

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { Feedback } from "../feedback/use-rating.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** What the table and the waterfall show of a traced run. */
+/** The fields of a traced run that the table and the waterfall show. */
 export type RunSummary = {
   id: string;
   name: string;
@@ -37,7 +37,7 @@ export type Run = RunSummary & {
 type Page = { runs: RunSummary[]; cursors: { next: string | null } };
 
 const PAGE = 100;
-/** More spans of one trace are not drawn. */
+/** Maximum pages of a trace; further spans are not shown. */
 const MOST_PAGES_OF_TRACE = 20;
 
 const SUMMARY = [
@@ -61,7 +61,10 @@ const SUMMARY = [
 
 const WITH_PREVIEWS = [...SUMMARY, "inputs_preview", "outputs_preview"];
 
-/** The runs of a project that a filter chooses, its root runs or those below, page by page, the newest first. */
+/**
+ * Loads the runs of a project that match a filter, either its root runs or the others, page by page, the
+ * newest first.
+ */
 export function runsQuery(
   tracing: Tracing,
   projectId: string,
@@ -85,12 +88,12 @@ export function runsQuery(
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ cursors }) => cursors.next,
-    // Otherwise each page that comes is a reason to compare all that came before.
+    // Structural sharing would compare all earlier pages with each new one.
     structuralSharing: false,
   });
 }
 
-/** All runs of a trace, without what went in and out. */
+/** Loads all runs of a trace, without their inputs and outputs. */
 export function traceQuery(tracing: Tracing, traceId: string | undefined) {
   return queryOptions({
     queryKey: ["traces", traceId],
@@ -133,7 +136,7 @@ export function feedbackQuery(tracing: Tracing, runId: string) {
 
 type Checked = { valid: boolean; errors: { message: string }[] };
 
-/** What is wrong with a filter; null when it can be understood. */
+/** Loads the error message for a filter; null when the filter is valid. */
 export function filterProblemQuery(tracing: Tracing, filter: string) {
   return queryOptions({
     queryKey: ["filter", filter],

@@ -7,10 +7,10 @@ type Ask = <T>(
   options?: { method?: string; body?: unknown; signal?: AbortSignal },
 ) => Promise<T>;
 
-/** Asks the tracing API with the session's key; paths are those below `/api/v1`. */
+/** Sends requests to the tracing API with the session's key; paths are below `/api/v1`. */
 export type Tracing = Ask;
 
-/** Asks the control plane with the session's key; paths are those below `/v2`. */
+/** Sends requests to the control plane with the session's key; paths are below `/v2`. */
 export type ControlPlane = Ask;
 
 export function useTracing(): Tracing {

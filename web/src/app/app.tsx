@@ -28,7 +28,7 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the server has refused it refuses again.
+      // The server would refuse the same request again.
       retry: (failures, error) => failures < 2 && !(error instanceof ServerError),
     },
   },

@@ -73,7 +73,7 @@ function Search({ onDone }: { onDone: () => void }): ReactNode {
           </button>
         ))}
       </div>
-      {commands.length === 0 ? <p className={styles.none}>Nothing has this name.</p> : null}
+      {commands.length === 0 ? <p className={styles.none}>Nothing matches.</p> : null}
     </>
   );
 }

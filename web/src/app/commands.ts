@@ -9,7 +9,7 @@ import { toggleTheme } from "./theme.ts";
 
 export type Command = { id: string; name: string; area: string; run: () => void };
 
-/** All that the command palette can do here. */
+/** Returns all commands of the command palette. */
 export function useCommands(): Command[] {
   const [, go] = useLocation();
   const { signOut } = useSession();

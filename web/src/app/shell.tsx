@@ -8,7 +8,7 @@ import styles from "./shell.module.css";
 import { toggleTheme } from "./theme.ts";
 import { useShortcut } from "./use-shortcut.ts";
 
-/** What every page of somebody signed in has around it. */
+/** The frame around every page of a signed-in user. */
 export function Shell({ children }: { children: ReactNode }): ReactNode {
   const { signOut } = useSession();
   const [isSearching, setSearching] = useState(false);

@@ -2,7 +2,7 @@ const STORED = "threadworks.theme";
 
 export type Theme = "light" | "dark";
 
-/** As chosen in this browser, else as the system has it. */
+/** Returns the theme that was chosen in this browser, or else the system's. */
 export function readTheme(): Theme {
   const stored = localStorage.getItem(STORED);
   if (stored === "light" || stored === "dark") return stored;

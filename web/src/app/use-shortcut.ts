@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** Calls back for a key that is pressed with Ctrl, or on a Mac with Command. */
+/** Calls back when a key is pressed with Ctrl, or with Command on a Mac. */
 export function useShortcut(key: string, callback: () => void): void {
   const onPressed = useEffectEvent(callback);
   useEffect(() => {

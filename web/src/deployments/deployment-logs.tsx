@@ -10,10 +10,10 @@ import { exactTime } from "../ui/time.ts";
 import styles from "./deployment-logs.module.css";
 import { statusWords } from "./status-words.ts";
 
-/** So near to its end a log counts as read to its end, and follows. */
+/** Within this distance of its end, in pixels, the log follows new lines. */
 const NEAR_PX = 40;
 
-/** A deployment's log as it is written. The address says of which revision. */
+/** Shows a deployment's log as it is written. The address selects the revision. */
 export function DeploymentLogs({ deploymentId }: { deploymentId: string }): ReactNode {
   const control = useControlPlane();
   const [search, setSearch] = useSearchParams();
@@ -76,7 +76,7 @@ export function DeploymentLogs({ deploymentId }: { deploymentId: string }): Reac
   );
 }
 
-/** Stays at the end while the end is in sight, and where it is when somebody reads further up. */
+/** Follows new lines while the end is in sight, and stays in place while the user reads further up. */
 function Lines({ lines }: { lines: readonly LogLine[] }): ReactNode {
   const list = useRef<HTMLOListElement>(null);
   const follows = useRef(true);

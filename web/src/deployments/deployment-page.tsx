@@ -24,7 +24,7 @@ type Props = { deploymentId: string; view: string };
 
 const FOLLOW_MS = 1_500;
 
-/** One deployment, a view of it for each of its addresses. */
+/** Shows one deployment; each of its views has an address of its own. */
 export default function DeploymentPage({ deploymentId, view }: Props): ReactNode {
   const control = useControlPlane();
   const queries = useQueryClient();

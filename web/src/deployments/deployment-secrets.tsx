@@ -6,7 +6,10 @@ import { Form, FormNote } from "../ui/form.tsx";
 import styles from "./deployment-secrets.module.css";
 import { SecretFields, secretRow, toSecrets } from "./secret-fields.tsx";
 
-/** The names of the secrets, and new values for some of them: nobody can read the old ones. */
+/**
+ * Edits a deployment's secrets: lists their names, and sets new values for some. The stored values cannot be
+ * read.
+ */
 export function DeploymentSecrets({ deployment }: { deployment: Deployment }): ReactNode {
   const control = useControlPlane();
   const queries = useQueryClient();
@@ -27,7 +30,7 @@ export function DeploymentSecrets({ deployment }: { deployment: Deployment }): R
   return (
     <section className={styles.secrets} aria-label="Secrets">
       {deployment.secrets.length === 0 ? null : (
-        <ul className={styles.names} aria-label="Secrets that it has">
+        <ul className={styles.names} aria-label="Stored secrets">
           {deployment.secrets.map(({ name }) => (
             <li key={name}>
               <code>{name}</code>

@@ -7,13 +7,13 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { byteCount, count } from "../ui/figures.ts";
 import styles from "../ui/table.module.css";
 
-/** What the deployment's code used of the network and of the store, day by day. */
+/** Shows what the deployment's code has used of the network and of the store, by day. */
 export function DeploymentUsage({ deploymentId }: { deploymentId: string }): ReactNode {
   const { data, error, refetch } = useQuery(usageQuery(useControlPlane(), deploymentId));
   if (error !== null) return <ErrorNotice error={error} retry={refetch} />;
   if (data?.length === 0) {
     return (
-      <EmptyState title="It has used nothing yet">
+      <EmptyState title="There is no usage yet">
         <p>Calls that its code makes, and what it reads and writes, are counted here by day.</p>
       </EmptyState>
     );

@@ -10,10 +10,10 @@ import { Page } from "../ui/page.tsx";
 import { SecretFields, type SecretRow, toSecrets } from "./secret-fields.tsx";
 import { TarballField } from "./tarball-field.tsx";
 
-/** Of the select: no template has a name with a blank. */
+/** The value of the select; templates' names contain no spaces. */
 const OWN_PROJECT = "own project";
 
-/** A deployment is made of a template of this installation, or of a tarball that `threadworks build` made. */
+/** Creates a deployment from a template of this installation, or from a tarball that `threadworks build` made. */
 export default function NewDeploymentPage(): ReactNode {
   const control = useControlPlane();
   const queries = useQueryClient();

@@ -11,7 +11,7 @@ import { statusWords } from "./status-words.ts";
 
 type Switch = "build_on_push" | "previews";
 
-/** What pushes to the repository do; of a preview, what it is one of. */
+/** Shows what pushes to the repository do; for a preview, shows what it is a preview of. */
 export function Pushes({ deployment }: { deployment: Deployment }): ReactNode {
   const { preview_of: of, preview_branch: branch } = deployment.source_config;
   return (
@@ -21,8 +21,8 @@ export function Pushes({ deployment }: { deployment: Deployment }): ReactNode {
         <Switches deployment={deployment} />
       ) : (
         <p>
-          This is the preview of the branch <code>{branch}</code>, and goes with it.{" "}
-          <Link href={`/deployments/${of}`}>The deployment that it is of</Link>
+          This is the preview of the branch <code>{branch}</code>, and is removed with it.{" "}
+          <Link href={`/deployments/${of}`}>The deployment that it previews</Link>
         </p>
       )}
     </section>

@@ -20,10 +20,10 @@ import styles from "./revisions.module.css";
 import { statusWords } from "./status-words.ts";
 import { TarballField } from "./tarball-field.tsx";
 
-/** As many as Git itself shows. */
+/** Length of a shortened commit hash, as in Git's own output. */
 const SHORT_SHA_CHARS = 7;
 
-/** What the deployment has run, runs and is about to run; and the way to the next revision. */
+/** Lists the former, current and upcoming revisions of a deployment, and creates the next one. */
 export function Revisions({ deployment }: { deployment: Deployment }): ReactNode {
   const control = useControlPlane();
   const queries = useQueryClient();

@@ -3,12 +3,12 @@ import type { Secret } from "../api/deployments.ts";
 import { Button } from "../ui/button.tsx";
 import styles from "./secret-fields.module.css";
 
-/** A secret as it is written: `id` is the row's. */
+/** A secret that is being edited; `id` is that of the row. */
 export type SecretRow = Secret & { id: string };
 
 type Props = { rows: readonly SecretRow[]; onRows: (rows: SecretRow[]) => void };
 
-/** Names and values of secrets. Values are written here and never read back: the API tells none. */
+/** Edits the names and values of secrets. Values can only be written: the API does not return them. */
 export function SecretFields({ rows, onRows }: Props): ReactNode {
   const change = (id: string, secret: Partial<Secret>): void =>
     onRows(rows.map((row) => (row.id === id ? { ...row, ...secret } : row)));
@@ -57,7 +57,7 @@ export function secretRow(name: string): SecretRow {
   return { id: crypto.randomUUID(), name, value: "" };
 }
 
-/** What was filled in: a row without a name is none. */
+/** Returns the secrets that were filled in; rows without a name are skipped. */
 export function toSecrets(rows: readonly SecretRow[]): Secret[] {
   return rows
     .filter(({ name }) => name.trim() !== "")

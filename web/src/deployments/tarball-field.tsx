@@ -5,7 +5,7 @@ type Props = { file: File | null; onFile: (file: File) => void };
 
 const KIB = 1024;
 
-/** A place to drop a project's tarball on, which is the field for files itself: a press opens the chooser instead. */
+/** A drop area for a project's tarball. The area is the file input itself, so a click opens the file chooser. */
 export function TarballField({ file, onFile }: Props): ReactNode {
   const [isOver, setOver] = useState(false);
   return (

@@ -6,10 +6,10 @@ import { Button } from "../ui/button.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import styles from "./column-choice.module.css";
 
-/** The form's field of the columns that are wanted: none of it is there while all are. */
+/** The form field for the chosen columns. It is absent while all columns are chosen. */
 export const COLUMN_FIELD = "column";
 
-/** Which columns an export writes. All of them, unless somebody opens this and leaves some out. */
+/** Chooses the columns that an export writes: all of them, unless the user opens this and leaves some out. */
 export function ColumnChoice(): ReactNode {
   const { config } = useSession();
   const [isOpen, setOpen] = useState(false);

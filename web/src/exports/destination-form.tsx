@@ -4,7 +4,10 @@ import { useTracing } from "../api/tracing.ts";
 import { Field, Form, FormNote } from "../ui/form.tsx";
 import { optional, textIn } from "../ui/form-values.ts";
 
-/** A bucket that exports are written to. The server tries it before it takes it, and says what it refuses. */
+/**
+ * Creates a destination, a bucket that exports are written to. The server checks it first and reports any
+ * problem.
+ */
 export function DestinationForm(): ReactNode {
   const tracing = useTracing();
   const queries = useQueryClient();

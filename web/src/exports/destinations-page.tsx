@@ -11,14 +11,14 @@ import { textIn } from "../ui/form-values.ts";
 import { Page } from "../ui/page.tsx";
 import styles from "./destinations-page.module.css";
 
-/** The buckets that exports are written to; their keys are replaced here, and never shown. */
+/** Lists the buckets that exports are written to. Their keys can be replaced here, but are never shown. */
 export default function DestinationsPage(): ReactNode {
   const { data, error, refetch } = useQuery(destinationsQuery(useTracing()));
   return (
     <Page title="Destinations" trail={<Link href="/exports">Exports</Link>}>
       {error === null ? null : <ErrorNotice error={error} retry={refetch} />}
       {data?.length === 0 ? (
-        <EmptyState title="No bucket is described yet">
+        <EmptyState title="There is no destination yet">
           <p>
             <Link href="/exports/new">A new export</Link> begins with one.
           </p>
@@ -79,8 +79,8 @@ function Bucket({ destination }: { destination: Destination }): ReactNode {
         <summary>Replace its keys</summary>
         <Form sending={rotate} submit="Replace the keys" busy="Trying the bucket">
           <FormNote>
-            The server writes a small file with them first. Exports that are at work go on with the
-            new ones.
+            The server writes a small file with them first. Running exports continue with the new
+            ones.
           </FormNote>
           <Field name="Key id">
             <input name="keyId" required autoComplete="off" />

@@ -10,7 +10,7 @@ import { isoTime, localTime, optional, textIn } from "../ui/form-values.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Of the server: an export for each so many hours, up to a week. */
+/** Maximum interval of a scheduled export in hours, as on the server: a week. */
 const MOST_HOURS = 168;
 
 type Props = { projects: readonly Project[]; destinations: readonly Destination[] };

@@ -14,7 +14,7 @@ import { ExportProgress } from "./export-progress.tsx";
 import styles from "./export-page.module.css";
 import { snippetsFor } from "./snippets.ts";
 
-/** One export: how far it is, what went wrong, and how its files are read. */
+/** Shows one export: its progress, its errors, and how to read its files. */
 export default function ExportPage({ exportId }: { exportId: string }): ReactNode {
   const tracing = useTracing();
   const queries = useQueryClient();

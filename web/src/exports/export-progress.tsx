@@ -7,11 +7,11 @@ import styles from "./export-progress.module.css";
 
 type Props = {
   runs: readonly ExportRun[];
-  /** When the export began; null for one that is over, or has no end. */
+  /** Start of the export; null when it has ended, or has no end. */
   since: string | null;
 };
 
-/** How far an export is: all of it as a bar, and each part of its time with its rows, files and errors. */
+/** Shows the progress of an export: the whole as a bar, and each part with its rows, files and errors. */
 export function ExportProgress({ runs, since }: Props): ReactNode {
   if (runs.length === 0)
     return <p className={styles.waiting}>Its parts are listed here once it has begun.</p>;
@@ -48,7 +48,7 @@ export function ExportProgress({ runs, since }: Props): ReactNode {
   );
 }
 
-/** As long for each part as the parts took that are done. */
+/** Estimates the remaining time from the average time of the finished parts. */
 function remaining(since: string, done: number, all: number): string {
   if (done === 0 || done === all) return "";
   const seconds = (Date.now() - Date.parse(since)) / 1000;

@@ -11,7 +11,7 @@ import { DestinationForm } from "./destination-form.tsx";
 import { ExportForm } from "./export-form.tsx";
 import styles from "./new-export-page.module.css";
 
-/** An export needs a bucket, which is described once, and a project. */
+/** Creates an export, which needs a project and a destination that was set up before. */
 export default function NewExportPage(): ReactNode {
   const tracing = useTracing();
   const destinations = useQuery(destinationsQuery(tracing));

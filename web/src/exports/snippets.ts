@@ -2,7 +2,7 @@ import type { BulkExport, Destination } from "../api/exports.ts";
 
 export type Snippet = { name: string; text: string };
 
-/** What reads the files of an export, in the tongues of those who do; keys are left to be filled in. */
+/** Returns code that reads the files of an export, in several languages. The keys have to be filled in. */
 export function snippetsFor(one: BulkExport, { config }: Destination): Snippet[] {
   const folder = [config.bucket_name, config.prefix].filter((part) => part !== "").join("/");
   const own = `${folder}/export_id=${one.id}`;

@@ -4,7 +4,7 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import styles from "./rating.module.css";
 import { useRating } from "./use-rating.ts";
 
-/** Thumbs up and down; the same one again takes it back. */
+/** Shows thumbs up and down; pressing the same one again removes the rating. */
 export function Rating({ runId }: { runId: string }): ReactNode {
   const { score, error, rate } = useRating(runId);
   return (

@@ -11,7 +11,7 @@ export type Feedback = {
   comment: string | null;
 };
 
-/** What this console's users think of a run: feedback as clients write it, with one key. */
+/** Reads and writes the rating of a run by this console's users, which is feedback with a key of its own. */
 export function useRating(runId: string) {
   const tracing = useTracing();
   const queries = useQueryClient();

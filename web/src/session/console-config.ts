@@ -1,4 +1,4 @@
-/** What the server tells of itself at `/console/config.json`. A null URL is this page's own origin. */
+/** The server's answer at `/console/config.json`. A null URL stands for this page's own origin. */
 export type ConsoleConfig = {
   version: string;
   agents_need_key: boolean;

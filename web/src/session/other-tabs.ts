@@ -4,8 +4,9 @@ const WAIT_MS = 150;
 type Message = { ask: true } | { key: string };
 
 /**
- * Lets the tabs of one browser share a key, so that a link in a terminal opens signed in beside a tab that is. Only for
- * a local server: what else is served from its origin is its user's own.
+ * Shares this tab's key with the browser's other tabs, so that a link from a terminal opens signed in when
+ * another tab is signed in. Used only with a local server, where everything on its origin belongs to the same
+ * user.
  */
 export function answerOtherTabs(key: string): () => void {
   const channel = new BroadcastChannel(CHANNEL);
@@ -15,7 +16,7 @@ export function answerOtherTabs(key: string): () => void {
   return () => channel.close();
 }
 
-/** Null when no other tab is signed in. */
+/** Asks the other tabs for their key. Resolves with null when none is signed in. */
 export function askOtherTabs(): Promise<string | null> {
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const channel = new BroadcastChannel(CHANNEL);

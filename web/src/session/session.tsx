@@ -20,7 +20,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** Shows what is inside to who is signed in, and the way in to everybody else. */
+/** Shows its children to a signed-in user, and the sign-in page to anyone else. */
 export function SignedIn({ children }: { children: ReactNode }): ReactNode {
   const [apiKey, setApiKey] = useState(storedKey);
   const config = useQuery({

@@ -2,8 +2,8 @@ const STORED = "threadworks.key";
 const FRAGMENT = /^#key=([\w-]+)$/;
 
 /**
- * Stores a key that is in the address, as `npm start` prints it, and takes it out of there: so it is in no history and
- * in nothing that is copied from the address bar.
+ * Stores a key from the address, as `npm start` prints it, and removes it from there, so that it is neither
+ * in the history nor in anything copied from the address bar.
  */
 export function takeKeyFromAddress(): void {
   const given = FRAGMENT.exec(location.hash)?.[1];
@@ -12,7 +12,7 @@ export function takeKeyFromAddress(): void {
   storeKey(given);
 }
 
-/** The API key of this tab. */
+/** Returns the API key of this tab. */
 export function storedKey(): string | null {
   return sessionStorage.getItem(STORED);
 }

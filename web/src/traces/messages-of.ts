@@ -1,4 +1,7 @@
-/** Messages, and the calls of one, have their places as ids: what a trace holds has none of its own, and does not move. */
+/**
+ * A message. Messages and their calls are identified by position, because traces contain no ids for them and
+ * their order does not change.
+ */
 export type ShownMessage = {
   id: number;
   role: string;
@@ -11,8 +14,9 @@ type Loose = Record<string, unknown>;
 const ROLES: Record<string, string> = { human: "user", ai: "assistant" };
 
 /**
- * The messages of what went into or came out of a run, in the shapes that tracers write: as plain objects, as
- * LangChain serialises them, in a list of lists, and as the generations of a model. Null where there are none.
+ * Returns the messages in a run's input or output, in the forms that tracers write: as plain objects, in
+ * LangChain's serialisation, as a list of lists, and as a model's generations. Returns null when there are
+ * none.
  */
 export function messagesOf(payload: unknown): ShownMessage[] | null {
   const found = listOf(payload)?.map(messageOf) ?? [];

@@ -4,7 +4,7 @@ import { JsonView } from "../ui/json-view.tsx";
 import { messagesOf, type ShownMessage } from "./messages-of.ts";
 import styles from "./payload.module.css";
 
-/** What went in or came out: messages as a conversation, and all of it as JSON on request. */
+/** Shows an input or output: messages as a conversation, and everything as JSON on request. */
 export function Payload({ value }: { value: unknown }): ReactNode {
   const messages = messagesOf(value);
   const [isRaw, setRaw] = useState(false);

@@ -13,7 +13,7 @@ import styles from "./project-header.module.css";
 
 type Props = { projectId: string; view: "runs" | "charts"; filter: string };
 
-/** A project's name, its figures and its views, which keep the filter. */
+/** Shows a project's name, its figures, and links to its views, which keep the filter. */
 export function ProjectHeader({ projectId, view, filter }: Props): ReactNode {
   const project = useQuery(projectQuery(useTracing(), projectId));
   const name = project.data?.name;
@@ -46,7 +46,7 @@ export function ProjectHeader({ projectId, view, filter }: Props): ReactNode {
   );
 }
 
-/** What a project's traces come to, all together. */
+/** Shows the totals of a project's traces. */
 function Figures({ project }: { project: Project | undefined }): ReactNode {
   const seconds = (value: number | null | undefined): string =>
     value == null ? "–" : duration(value);

@@ -5,7 +5,7 @@ import { useTracing } from "../api/tracing.ts";
 import { Rating } from "../feedback/rating.tsx";
 import styles from "./run-feedback.module.css";
 
-/** What people and programs have said of a run, and one's own thumb. */
+/** Shows the feedback of people and programs on a run, and the rating buttons. */
 export function RunFeedback({ runId }: { runId: string }): ReactNode {
   const { data } = useQuery(feedbackQuery(useTracing(), runId));
   return (

@@ -10,7 +10,7 @@ import { ProjectHeader } from "./project-header.tsx";
 import styles from "./runs-page.module.css";
 import { RunsTable } from "./runs-table.tsx";
 
-/** New runs appear by themselves. */
+/** Polling interval for new runs. */
 const TAIL_MS = 5_000;
 
 export default function RunsPage({ projectId }: { projectId: string }): ReactNode {
@@ -19,7 +19,7 @@ export default function RunsPage({ projectId }: { projectId: string }): ReactNod
   const filter = search.get("filter") ?? "";
   const runs = useInfiniteQuery({
     ...runsQuery(tracing, projectId, filter),
-    // With more pages every one of them would be asked again.
+    // With more pages, each of them would be loaded again.
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? TAIL_MS : false),
   });
   const pages = runs.data?.pages;

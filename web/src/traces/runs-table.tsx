@@ -9,15 +9,15 @@ import styles from "./runs-table.module.css";
 
 const ROW_PX = 40;
 const OVERSCAN = 8;
-/** So many rows before the end the next page is asked for. */
+/** The next page is requested this many rows before the end. */
 const AHEAD = 20;
 
 type Props = { runs: readonly RunSummary[]; hasMore: boolean; onMore: () => void };
 
-/** A table of any length: only the rows in sight are there. */
+/** A table of any length, which renders only the visible rows. */
 export function RunsTable({ runs, hasMore, onMore }: Props): ReactNode {
   const scroll = useRef<HTMLDivElement>(null);
-  // With another function all rows are placed anew, so it is the same one while the runs are.
+  // With a new function all rows would be measured again, so it stays the same while the runs do.
   const getItemKey = useCallback((index: number) => runs[index]?.id ?? index, [runs]);
   const virtualizer = useVirtualizer({
     count: runs.length,
@@ -62,7 +62,7 @@ export function RunsTable({ runs, hasMore, onMore }: Props): ReactNode {
 
 type RowProps = { run: RunSummary; index: number; top: number };
 
-/** A row that stays in sight while the table is scrolled is not made again. */
+/** Memoised, so that a row that stays visible during scrolling is not rendered again. */
 const RunRow = memo(function RunRow({ run, index, top }: RowProps): ReactNode {
   const seconds = secondsOf(run.start_time, run.end_time);
   return (

@@ -7,7 +7,7 @@ import styles from "./share-link.module.css";
 
 type Share = { share_token: string };
 
-/** A page of the trace for everybody who has its link, as long as it is shared. */
+/** Shares a trace: anyone with the link can see it until it is no longer shared. */
 export function ShareLink({ runId }: { runId: string }): ReactNode {
   const tracing = useTracing();
   const queries = useQueryClient();

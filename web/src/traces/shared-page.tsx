@@ -11,7 +11,7 @@ import { TraceLayout } from "./trace-layout.tsx";
 
 type Props = { token: string; selected: string | undefined };
 
-/** A trace that somebody shares: it needs no key, and shows nothing else. */
+/** Shows a shared trace, without a key. Nothing else is accessible from here. */
 export default function SharedPage({ token, selected }: Props): ReactNode {
   const [, go] = useLocation();
   const path = `/api/v1/public/${encodeURIComponent(token)}`;

@@ -1,6 +1,6 @@
 import type { RunSummary } from "../api/runs.ts";
 
-/** A run of a trace with its place in the waterfall; `from` and `to` are parts of the trace's time. */
+/** A run of a trace with its position in the waterfall; `from` and `to` are fractions of the trace's duration. */
 export type Span = {
   run: RunSummary;
   depth: number;
@@ -9,7 +9,7 @@ export type Span = {
   seconds: number | undefined;
 };
 
-/** The runs of a trace in the order in which they started, below those that started them. */
+/** Returns the runs of a trace in the order in which they started, each below its parent. */
 export function spansOf(runs: readonly RunSummary[], now = Date.now()): Span[] {
   const ordered = runs.toSorted((left, right) => (left.dotted_order < right.dotted_order ? -1 : 1));
   const starts = ordered.map(({ start_time }) => Date.parse(start_time));

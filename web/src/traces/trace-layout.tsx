@@ -14,7 +14,7 @@ type Props = {
   children: ReactNode;
 };
 
-/** A trace: its runs on the left as they took their time, and the one that is looked at. */
+/** Shows a trace: its runs with their times on the left, and beside them the selected run. */
 export function TraceLayout(props: Props): ReactNode {
   const { trail, actions, notice, runs, selectedId, onSelect, children } = props;
   const root = runs.find(({ parent_run_id }) => parent_run_id === null) ?? runs[0];

@@ -6,12 +6,12 @@ import styles from "./waterfall.module.css";
 
 const INDENT_PX = 14;
 const MAX_INDENT = 12;
-/** Of the time of the trace: a bar that is shorter would not be seen. */
+/** Minimum width of a bar, as a fraction of the trace's duration; shorter bars would be invisible. */
 const MIN_WIDTH = 0.004;
 
 type Props = { span: Span; top: number; isSelected: boolean; onSelect: (id: string) => void };
 
-/** A row that stays in sight while the trace is scrolled is not made again. */
+/** Memoised, so that a row that stays visible during scrolling is not rendered again. */
 export const WaterfallRow = memo(function WaterfallRow({
   span,
   top,

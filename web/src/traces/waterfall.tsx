@@ -15,7 +15,7 @@ type Props = {
   onSelect: (id: string) => void;
 };
 
-/** The runs of a trace as bars in its time; of thousands only those in sight are there. */
+/** Draws the runs of a trace as bars on a time axis. Of thousands of runs, only the visible ones are rendered. */
 export function Waterfall({ runs, selectedId, onSelect }: Props): ReactNode {
   const scroll = useRef<HTMLDivElement>(null);
   const spans = useMemo(() => spansOf(runs), [runs]);

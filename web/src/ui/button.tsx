@@ -18,7 +18,7 @@ export function Button({
   return <button type={type} className={classes} {...rest} />;
 }
 
-/** A link to where something is made: it looks like the page's main button, and is a link. */
+/** A link to the page where something is created, in the style of the main button. */
 export function ButtonLink({ href, children }: { href: string; children: ReactNode }): ReactNode {
   return (
     <Link href={href} className={[styles.button, styles.primary, styles.m].join(" ")}>

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
 import styles from "./code-block.module.css";
 
-/** Code to copy. */
+/** Code with a button to copy it. */
 export function CodeBlock({ text }: { text: string }): ReactNode {
   const [copied, setCopied] = useState(false);
 

@@ -3,14 +3,14 @@ import { Button } from "./button.tsx";
 import styles from "./confirm-button.module.css";
 
 type Props = {
-  /** What it does, such as "Delete"; said again where it is confirmed. */
+  /** The action, such as "Delete"; repeated in the confirmation. */
   name: string;
   question: string;
   disabled?: boolean;
   onConfirm: () => void;
 };
 
-/** For what cannot be undone: the first press asks, the second does it. */
+/** A button for actions that cannot be undone: the first click asks, and the second confirms. */
 export function ConfirmButton({ name, question, disabled = false, onConfirm }: Props): ReactNode {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
@@ -45,7 +45,7 @@ export function ConfirmButton({ name, question, disabled = false, onConfirm }: P
   );
 }
 
-/** The button that was pressed is gone: who works by keyboard goes on where it was. */
+/** The pressed button has been removed, so keyboard focus moves to its replacement. */
 function focus(button: HTMLButtonElement | null): void {
   button?.focus();
 }

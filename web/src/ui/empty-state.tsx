@@ -3,7 +3,7 @@ import styles from "./empty-state.module.css";
 
 type Props = { title: string; children?: ReactNode };
 
-/** What to do where there is nothing yet. */
+/** Says what to do when there is nothing to show yet. */
 export function EmptyState({ title, children }: Props): ReactNode {
   return (
     <div className={styles.empty}>

@@ -4,7 +4,7 @@ import styles from "./error-notice.module.css";
 
 type Props = { error: unknown; retry?: () => unknown };
 
-/** What went wrong, in the server's own words. */
+/** Shows an error, with the server's own message. */
 export function ErrorNotice({ error, retry }: Props): ReactNode {
   return (
     <div className={styles.notice} role="alert">

@@ -2,13 +2,13 @@ import type { ReactNode } from "react";
 import styles from "./facts.module.css";
 
 type Props = {
-  /** Each has its name above. */
+  /** Each fact has its name above its value. */
   facts: readonly (readonly [name: string, value: ReactNode])[];
-  /** Figures are what a page is about, details stand beside something else. */
+  /** "figures" is for the main content of a page, "details" for facts beside something else. */
   size: "figures" | "details";
 };
 
-/** What is to be known of one thing, in a line. */
+/** Shows facts about one thing in a row. */
 export function Facts({ facts, size }: Props): ReactNode {
   return (
     <dl className={[styles.facts, styles[size]].join(" ")}>

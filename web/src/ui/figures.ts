@@ -6,19 +6,19 @@ const money = new Intl.NumberFormat("en", {
 });
 const share = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 
-/** Of a figure that nobody knows. */
+/** Shown in place of an unknown figure. */
 const NONE = "–";
 
 export function count(value: number | null | undefined): string {
   return value == null ? NONE : compact.format(value);
 }
 
-/** So many of something, as one says it: "1 file", "2 files". */
+/** Formats a number with its noun: "1 file", "2 files". */
 export function counted(value: number, noun: string): string {
   return `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
 }
 
-/** Costs come as decimals in texts, so that nothing is rounded before it is shown. */
+/** Formats a cost. Costs are decimals in strings, so that nothing is rounded before it is shown. */
 export function cost(value: string | number | null | undefined): string {
   return value == null || Number(value) === 0 ? NONE : money.format(Number(value));
 }
@@ -29,7 +29,7 @@ export function percentage(value: number | null | undefined): string {
 
 const BYTE_UNITS = ["B", "KB", "MB", "GB", "TB"];
 
-/** In powers of a thousand, as bills have them. */
+/** Formats a number of bytes in powers of a thousand, as on bills. */
 export function byteCount(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -3,12 +3,12 @@ export function textIn(form: FormData, name: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** A member that is left out when it is empty. */
+/** Returns a member for a request body; empty values are left out. */
 export function optional(name: string, value: string): Record<string, string> {
   return value === "" ? {} : { [name]: value };
 }
 
-/** As a field for date and time has it, in the time of this machine. */
+/** Formats a time for a `datetime-local` input, in this machine's time zone. */
 export function localTime(millis: number): string {
   const date = new Date(millis);
   return new Date(millis - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

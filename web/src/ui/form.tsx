@@ -12,12 +12,12 @@ type Sending = {
 type FormProps = {
   sending: Sending;
   submit: string;
-  /** What the button says until the server has answered. */
+  /** The button's text until the server has responded. */
   busy?: string;
   children: ReactNode;
 };
 
-/** Fields that are sent together; what the server refuses is said below them, in its own words. */
+/** A form that is sent as a whole. When the server refuses it, the server's message is shown below the fields. */
 export function Form({ sending, submit, busy = submit, children }: FormProps): ReactNode {
   return (
     <form
@@ -54,7 +54,7 @@ export function Field({ name, hint, wide = false, children }: FieldProps): React
   );
 }
 
-/** What a form says of itself, above its fields. */
+/** A note above the fields of a form. */
 export function FormNote({ children }: { children: ReactNode }): ReactNode {
   return <p className={`${styles.note} ${styles.wide}`}>{children}</p>;
 }

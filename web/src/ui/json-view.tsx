@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import styles from "./json-view.module.css";
 
-/** Longer texts are cut: a page with megabytes of text is of use to nobody. */
+/** Maximum length of a text; longer ones are cut, since a page with megabytes of text is of no use. */
 const MAX_TEXT = 20_000;
 const MAX_MEMBERS = 500;
 const OPEN_DEPTH = 2;
 
-/** Any value of JSON as a tree that folds. Texts are texts, whatever is in them. */
+/** Shows any JSON value as a collapsible tree. Strings are shown as text, whatever they contain. */
 export function JsonView({ value, depth = 0 }: { value: unknown; depth?: number }): ReactNode {
   if (value === null || typeof value !== "object") return <Leaf value={value} />;
   const entries = Object.entries(value);

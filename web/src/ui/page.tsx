@@ -4,7 +4,7 @@ import { usePageTitle } from "./use-page-title.ts";
 
 type Props = { title: string; trail?: ReactNode; actions?: ReactNode; children: ReactNode };
 
-/** A page of one column under a title. */
+/** A page with a title and one column. */
 export function Page({ title, trail, actions, children }: Props): ReactNode {
   usePageTitle(title);
   return (
@@ -21,7 +21,7 @@ export function Page({ title, trail, actions, children }: Props): ReactNode {
   );
 }
 
-/** What a page says of its subject before all else, in a row. */
+/** Shows the main facts of a page in a row above its content. */
 export function PageFacts({ children }: { children: ReactNode }): ReactNode {
   return <p className={styles.facts}>{children}</p>;
 }

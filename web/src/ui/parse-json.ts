@@ -1,4 +1,4 @@
-/** What a text is as JSON; itself where it is none. */
+/** Parses a text as JSON; returns the text itself when it is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

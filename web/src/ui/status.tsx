@@ -29,7 +29,7 @@ const TONES: Record<string, string> = {
   "deploy failed": "bad",
 };
 
-/** The status of a run or a thread: a colour, and always the word. */
+/** Shows the status of a run or a thread as a colour and a word. */
 export function Status({ status }: { status: string }): ReactNode {
   return (
     <span className={[styles.status, styles[TONES[status] ?? "plain"]].join(" ")}>{status}</span>

@@ -7,7 +7,7 @@ const UNITS = [
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-/** "3 min. ago"; a date after a week. */
+/** Formats a time relative to now, such as "3 min. ago"; the largest unit is days. */
 export function ago(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   for (const [unit, size] of UNITS) {
@@ -26,7 +26,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** Of a run, in seconds; undefined while it goes on. */
+/** Returns a run's duration in seconds; undefined while it has not ended. */
 export function secondsOf(start: string, end: string | null | undefined): number | undefined {
   return end == null ? undefined : (Date.parse(end) - Date.parse(start)) / 1000;
 }

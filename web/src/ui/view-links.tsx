@@ -4,7 +4,7 @@ import styles from "./view-links.module.css";
 
 type View = { name: string; href: string; isHere: boolean };
 
-/** The views of one thing, each at an address of its own. */
+/** Links to the views of one thing, each of which has an address of its own. */
 export function ViewLinks({ label, views }: { label: string; views: readonly View[] }): ReactNode {
   return (
     <nav className={styles.views} aria-label={label}>

@@ -13,7 +13,10 @@ import styles from "./workspace-lists.module.css";
 
 type CreatedKey = ApiKey & { key: string };
 
-/** The keys of the workspace. A new one's text is on this page until it is left, and nowhere afterwards. */
+/**
+ * Manages the keys of the workspace. The text of a new key is shown until the page is left, and nowhere
+ * afterwards.
+ */
 export function ApiKeys(): ReactNode {
   const tracing = useTracing();
   const queries = useQueryClient();

@@ -9,7 +9,7 @@ import { Field, Form } from "../ui/form.tsx";
 import { optional, textIn } from "../ui/form-values.ts";
 import styles from "./workspace-lists.module.css";
 
-/** OAuth providers: services that the agents' users may connect. */
+/** Manages OAuth providers: services that the agents' users can connect. */
 export function Services(): ReactNode {
   const control = useControlPlane();
   const queries = useQueryClient();

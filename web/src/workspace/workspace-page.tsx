@@ -11,7 +11,7 @@ import { ViewLinks } from "../ui/view-links.tsx";
 import { Facts } from "../ui/facts.tsx";
 import styles from "./workspace-page.module.css";
 
-/** The workspace of the key: its plan and limits, its keys, the services that its users may connect. */
+/** Shows the workspace of the key: its plan and limits, its keys, and the services that its users can connect. */
 export default function WorkspacePage({ view }: { view: string }): ReactNode {
   const { data, error, refetch } = useQuery(workspaceQuery(useTracing()));
   return (
@@ -45,10 +45,10 @@ function Plan({ workspace }: { workspace: Workspace }): ReactNode {
       <Facts facts={figures} size="figures" />
       <h2>Rate limits</h2>
       {rate_limits === null ? (
-        <p>This server limits no requests.</p>
+        <p>This server does not limit requests.</p>
       ) : (
         <>
-          <p>Each API key has these by itself. An answer says in its headers how much is left.</p>
+          <p>Each API key has these limits. The headers of a response say how much is left.</p>
           <div className={tableStyles.scroll} tabIndex={0} role="region" aria-label="Rate limits">
             <table className={tableStyles.table}>
               <thead>

@@ -15,11 +15,11 @@ import { getState, getTree, listCheckpoints } from "./state-commands.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { ConnectionCaller } from "../protocol/connection.ts";
 
-/** What a command has to do with: who asks, and of which thread. */
+/** The context of a command: the caller and the thread. */
 export type CommandContext = {
   call: AgentCall;
   threadId: string;
-  /** Hears of members of the params that have no effect. */
+  /** Called with members of the params that have no effect. */
   note?: NoteUnknown;
 };
 
@@ -32,7 +32,7 @@ const COMMANDS: Record<string, Perform> = {
   "input.respond": respondToInput,
   "input.inject": () =>
     refuse(
-      "A running graph takes no input from outside: start a run with run.start, which waits its turn when its multitask_strategy is enqueue",
+      "A running graph takes no input from outside: start a run with run.start, which is queued if its multitask_strategy is enqueue",
     ),
   "state.get": getState,
   "state.listCheckpoints": listCheckpoints,
@@ -44,9 +44,11 @@ const COMMANDS: Record<string, Perform> = {
 };
 
 const ONLY_BY_SOCKET =
-  "Subscriptions belong to a WebSocket: over HTTP, POST the channels to /threads/{thread_id}/stream/events";
+  "Subscriptions require a WebSocket: over HTTP, POST the channels to /threads/{thread_id}/stream/events";
 
-/** Performs one command. What is refused is an answer too, but for what a project's own handlers refuse. */
+/**
+ * Performs one command. A refusal is returned as an error answer; only that of a project's own handlers is thrown.
+ */
 export async function executeCommand(
   context: CommandContext,
   { id, method, params }: Command,
@@ -75,7 +77,7 @@ function refusalOf(error: unknown): [CommandErrorCode, string] {
   throw error;
 }
 
-/** Refusals of the services that other routes share. */
+/** Protocol error codes for refusals of services that other routes share. */
 const CODES: Partial<Record<ApiError["code"], CommandErrorCode>> = {
   bad_request: "invalid_argument",
   not_found: "invalid_argument",
@@ -91,8 +93,8 @@ async function refuse(sentence: string): Promise<Performed> {
 }
 
 /**
- * How the object of a thread has the commands of its WebSockets performed: as the caller for whom the connection was
- * opened. Only the platform can reach it.
+ * Entrypoint through which a thread's object executes the commands of its WebSockets, as the caller who opened the
+ * connection. Only the platform can reach it.
  */
 export class ThreadCommands extends WorkerEntrypoint<Env> implements CommandPort {
   async execute(

@@ -14,7 +14,7 @@ import { filterMembers, toEventFilter } from "../protocol/subscriptions.ts";
 import { connectThread } from "../thread-stub.ts";
 import { executeCommand } from "./execute-command.ts";
 
-/** The streaming protocol of threads: commands, and events by server-sent events or a WebSocket. */
+/** Routes of the threads' streaming protocol: commands, and events by server-sent events or a WebSocket. */
 export const protocolRoutes = createRouter();
 
 const params = z.object({ thread_id: uuidParam() });
@@ -55,7 +55,7 @@ protocolRoutes.openapi(
     request: { params, body: jsonBodyOf(commandSchema) },
     responses: {
       200: {
-        description: "What came of the command, also when it was refused",
+        description: "The result of the command, or why it was refused",
         content: { "application/json": { schema: answerSchema } },
       },
     },
@@ -83,7 +83,7 @@ protocolRoutes.openapi(
     responses: {
       200: {
         description:
-          "Server-sent events of all runs of the thread, also of one that is not made yet, which end only with it",
+          "Server-sent events of all runs of the thread, which may not exist yet; the stream ends when the thread is deleted",
         content: { "text/event-stream": { schema: z.string() } },
       },
     },
@@ -122,7 +122,7 @@ protocolRoutes.openapi(
     if (upgrade === null) {
       throw new ApiError(
         "bad_request",
-        "What the project's authentication says of the user is too long to be kept beside a WebSocket: read server-sent events",
+        "The user data from the project's authentication is too long for a WebSocket: read server-sent events instead",
       );
     }
     const answer = await connectThread(c.env, scope, thread_id, upgrade);
@@ -131,4 +131,4 @@ protocolRoutes.openapi(
   },
 );
 
-const TOO_MANY = "The thread has 1000 readers: close some of them, or come again later";
+const TOO_MANY = "The thread has 1000 readers: close some of them, or try again later";

@@ -11,7 +11,7 @@ import { commandSchema, configSchema, type RunCreateBody } from "../run-schemas.
 import { MULTITASK_STRATEGIES } from "../storage/run-row.ts";
 import type { CommandContext } from "./execute-command.ts";
 
-/** What the events of the protocol are translated from. */
+/** The stream modes from which the protocol's events are translated. */
 const STREAM_MODES: RunStreamMode[] = [
   "values",
   "updates",
@@ -32,7 +32,7 @@ const startParams = z.strictObject({
   ...runMembers,
   assistant_id: z.string().min(1),
   input: z.unknown().optional(),
-  // Clients write one or the other, and the newest both.
+  // Clients send one or the other; the newest ones send both.
   multitaskStrategy: strategy,
   multitask_strategy: strategy,
   langsmith_tracer: z.unknown().optional(),
@@ -48,7 +48,7 @@ const resumeMembers = {
   ...runMembers,
   update: commandSchema.shape.update,
   goto: commandSchema.shape.goto,
-  // An answer to an interrupt that is not pending is refused whether or not the client asks for that.
+  // An answer to an interrupt that is not pending is always refused, so this has no further effect.
   strict_resume: z.boolean().nullish(),
 };
 
@@ -77,7 +77,7 @@ export async function startCommandRun(context: CommandContext, params: Command["
   if (asked.langsmith_tracer) {
     throw new CommandError(
       "not_supported",
-      "params.langsmith_tracer: The project of a run's trace is that of the deployment",
+      "params.langsmith_tracer: The project of a run's trace cannot be chosen here: it is that of the deployment",
     );
   }
   const { checkpoint_id, ...rest } = config?.configurable ?? {};
@@ -125,7 +125,7 @@ export async function forkState(context: CommandContext, params: Command["params
   return { result: { run_id, thread_id: context.threadId }, applied_through_seq };
 }
 
-/** The assistant of a thread's earlier runs, for commands that do not name one. */
+/** Returns the assistant of the thread's earlier runs, for commands that do not name one. */
 async function boundAssistant({ call, threadId }: CommandContext): Promise<string> {
   const thread = await threadFor(call, "threads:read", { thread_id: threadId });
   const view = await thread.view();
@@ -133,7 +133,10 @@ async function boundAssistant({ call, threadId }: CommandContext): Promise<strin
   return view.assistant_id;
 }
 
-/** A thread that is not there, or not one's own, has had no run. */
+/**
+ * Returns the error for a thread without runs. It is the same if the thread does not exist, or the caller may not
+ * see it.
+ */
 export function noRun(threadId: string): CommandError {
   return new CommandError("no_such_run", `There is no run on the thread ${threadId} yet`);
 }
@@ -162,6 +165,6 @@ async function start(
 
 const TEXTS = {
   no_such_interrupt: "The interrupt is not pending on this thread",
-  no_such_checkpoint: "There is no such checkpoint on this thread",
+  no_such_checkpoint: "The thread has no such checkpoint",
   other_assistant: "The thread has had runs of another assistant",
 };

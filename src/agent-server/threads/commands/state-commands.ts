@@ -12,7 +12,10 @@ import { parsedParams } from "../protocol/subscriptions.ts";
 import type { CommandContext } from "./execute-command.ts";
 import { noRun } from "./run-commands.ts";
 
-/** An answer is one message: what is larger is read by the routes of the thread's state. */
+/**
+ * Maximum bytes of an answer, because it is a single message. The routes of the thread's state return larger
+ * states.
+ */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const namespace = z.array(z.string()).nullish();
@@ -25,7 +28,7 @@ const listParams = z.strictObject({
   before: z.string().nullish(),
 });
 
-/** What is read here of a ThreadState. */
+/** The members of a ThreadState that are read here. */
 type State = {
   values?: unknown;
   next?: string[];
@@ -73,7 +76,7 @@ export async function listCheckpoints(context: CommandContext, params: Command["
   return { result: { checkpoints: states.map((state, at) => summary(state, states[at + 1])) } };
 }
 
-/** The node is told where the state before had only that one to run. */
+/** Returns a state in a list. It names the node only if that was the only one to run next in the state before. */
 function summary({ checkpoint, created_at, metadata }: State, before: State | undefined) {
   const [node, ...others] = before?.next ?? [];
   return {
@@ -85,7 +88,10 @@ function summary({ checkpoint, created_at, metadata }: State, before: State | un
   };
 }
 
-/** The thread, and the namespace that the path names: its newest execution where the path says no more than nodes. */
+/**
+ * Returns the thread, and the namespace at `path`. If the path contains only nodes, it is that of their latest
+ * execution.
+ */
 async function readable({ call, threadId }: CommandContext, path: string[]) {
   const thread = await threadFor(call, "threads:read", { thread_id: threadId });
   const view = await thread.view();

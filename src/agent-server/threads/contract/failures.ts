@@ -30,7 +30,7 @@ const TEXTS: Record<FailureCode, { code: ErrorCode; text: (threadId: string) => 
   graph_late: { code: "timed_out", text: () => "The graph did not answer in time" },
 };
 
-/** What a thread object refused, as the API says it. */
+/** Converts a refusal of a thread object to the API's error. */
 export function threadFailure(
   failure: { code: FailureCode; message?: string },
   threadId: string,

@@ -22,7 +22,7 @@ type RunAssistant = {
   metadata: Record<string, unknown>;
 };
 
-/** The body of a run-creating request, validated, with its defaults filled in. */
+/** The validated body of a request that creates a run, with defaults filled in. */
 export type RunPayload = {
   input: unknown;
   command: CommandSpec | null;
@@ -38,17 +38,17 @@ export type RunPayload = {
   multitask_strategy: MultitaskStrategy;
   durability: "sync" | "async" | "exit";
   after_seconds: number;
-  /** Where the end of the run is told. */
+  /** The URL that is called when the run ends. */
   webhook?: string;
-  /** What feedback is asked for, by a link for each. */
+  /** The keys for which feedback is requested. Each gets a link. */
   feedback_keys: string[] | null;
   langsmith_tracer: RunTracerRequest | null;
 };
 
-/** Where the trace of a run is to be, instead of the deployment's project, and which example it is of. */
+/** The project that a run's trace goes to, instead of the deployment's, and the example that the run belongs to. */
 export type RunTracerRequest = { project_name: string | null; example_id: string | null };
 
-/** What the answer to the creating request carries besides the run. */
+/** The content of the answer to the creating request, besides the run. */
 export type Follow = "none" | "events" | "result";
 
 export type CreateRunRequest = {
@@ -57,36 +57,39 @@ export type CreateRunRequest = {
   run_id: string;
   assistant: RunAssistant;
   payload: RunPayload;
-  /** Make the thread when there is none; otherwise that is `thread_not_found`. */
+  /** Whether to create the thread if it does not exist; otherwise the request fails with `thread_not_found`. */
   create_thread: boolean;
-  /** The thread serves this run only and is deleted at its end. */
+  /** Whether the thread serves only this run, and is deleted when it ends. */
   temporary: boolean;
-  /** When the thread goes by itself, if it is made. */
+  /** The time to live of the thread, if it is created. */
   ttl?: ThreadTtl | null;
   follow: Follow;
   cancel_on_disconnect: boolean;
-  /** Whom the run works for, where the project authenticates its users; its nodes see it. */
+  /** The user that the run acts for, if the project authenticates its users. The run's nodes see it. */
   principal: Principal | null;
-  /** Whose graphs run, to the run's end; null for those that the Worker was built with. */
+  /** The revision whose graphs run until the run ends; null for the graphs that the Worker was built with. */
   revision_id: string | null;
-  /** The tick of a cron that makes the run. */
+  /** The cron tick that creates the run. */
   tick?: CronTick | undefined;
-  /** Links by which feedback on the run can be given, by key. */
+  /** Links through which feedback on the run can be given, by key. */
   feedback?: Record<string, string>;
 };
 
-/** What a run executes, as stored with it: later changes of the assistant do not touch it. */
+/** What a run executes. It is stored with the run, so later changes of the assistant do not affect it. */
 export type RunKwargs = Omit<
   RunPayload,
   "metadata" | "multitask_strategy" | "after_seconds" | "stream_resumable" | "config"
 > & { config: RunConfig; temporary: boolean; resumable: boolean };
 
-/** Keys the server owns, in whatever spelling a client sends them. */
+/** Whether a key belongs to the server, in any spelling that a client may send. */
 function isReservedKey(key: string): boolean {
   return key.startsWith("__") || key.startsWith("langgraph_auth_") || key === "agent_auth_user";
 }
 
-/** Assistant < run < server ids, key by key; `context` merged shallowly when both are objects. */
+/**
+ * Merges the settings key by key: the run overrides the assistant, and the server's ids override both. `context`
+ * is merged shallowly if both are objects.
+ */
 export function toKwargs(
   request: CreateRunRequest,
   threadMetadata: Record<string, unknown>,
@@ -120,7 +123,7 @@ export function toKwargs(
   };
 }
 
-/** By these names graphs find what was asked of the trace. */
+/** Returns the names and values under which graphs find the requested trace settings. */
 function tracerKeys(tracer: RunTracerRequest | null): Record<string, string> {
   const { project_name = null, example_id = null } = tracer ?? {};
   return {
@@ -129,7 +132,7 @@ function tracerKeys(tracer: RunTracerRequest | null): Record<string, string> {
   };
 }
 
-/** One attempt of a stored run, as the graph host is to execute it. */
+/** Returns one attempt of a stored run in the form that the graph host executes. */
 export function toRunSpec(
   run: RunRow,
   threadId: string,
@@ -160,7 +163,7 @@ export function toRunSpec(
   };
 }
 
-/** Without what the thread notes of its latest run, which may have been of another graph. */
+/** Removes what the thread records about its latest run, which may have used a different graph. */
 function ownMetadata(threadMetadata: Record<string, unknown>): Record<string, unknown> {
   const { graph_id: _graph, assistant_id: _assistant, ...rest } = threadMetadata;
   return rest;

@@ -1,11 +1,11 @@
 import type { CreateRunRequest } from "./run-request.ts";
 import type { Result } from "./failures.ts";
 
-/** What commands have to know of a thread before they can be performed. */
+/** What commands need to know about a thread before they are performed. */
 export type ThreadView = {
-  /** The assistant that the thread's runs are of; null before the first one. */
+  /** The assistant of the thread's runs; null before the first run. */
   assistant_id: string | null;
-  /** The number of the last event before now. */
+  /** The number of the latest event so far. */
   applied_through_seq: number;
   /** Namespaces that have checkpoints. */
   namespaces: string[];
@@ -13,9 +13,9 @@ export type ThreadView = {
 
 export type StartRunRequest = {
   run: CreateRunRequest;
-  /** The interrupts that the run answers: each has to be pending, and answered by no other run. */
+  /** The interrupts that the run answers. Each must be pending, and not answered by another run. */
   answers: string[] | null;
-  /** On a thread that waits for an answer, the input is the answer. */
+  /** Whether the input is the answer if the thread waits for one. */
   input_may_answer: boolean;
 };
 

@@ -5,19 +5,22 @@ import type { RunRow } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { TtlColumns } from "../storage/thread-ttl.ts";
 
-/** How far the webhook of a run is, as it is stored with the run. */
+/** The delivery state of a run's webhook, as stored with the run. */
 export type WebhookRecord = {
   webhook: string;
-  /** "waiting": the run has not ended. "pending": it has, and the receiver has not taken the webhook yet. */
+  /**
+   * "waiting": the run has not ended. "pending": the run has ended, but the receiver has not accepted the webhook
+   * yet.
+   */
   status: "waiting" | "pending" | "delivered" | "failed";
   attempts: number;
   /** Epoch milliseconds. */
   last_attempt_at: number | null;
-  /** Of the last attempt, when it failed. */
+  /** The error of the latest attempt, if it failed. */
   error: string | null;
 };
 
-/** JSON text of the record of a run that is being made; null for one without a webhook. */
+/** Returns the stored record of a new run's webhook as JSON text; null if the run has no webhook. */
 export function storedWebhook(webhook: string | undefined): string | null {
   if (webhook === undefined) return null;
   const facts = { attempts: 0, last_attempt_at: null, error: null };
@@ -25,7 +28,7 @@ export function storedWebhook(webhook: string | undefined): string | null {
   return JSON.stringify(record);
 }
 
-/** As the API shows it on the run. */
+/** The delivery state as the API shows it on the run. */
 type WebhookDelivery = Omit<WebhookRecord, "webhook" | "last_attempt_at"> & {
   last_attempt_at: string | null;
 };
@@ -42,13 +45,13 @@ export type Thread = {
   values: unknown;
   interrupts: Record<string, unknown[]>;
   error: unknown;
-  /** Only on request; null for a thread that stays. */
+  /** Present only on request; null if the thread does not expire. */
   ttl?: TtlJson | null;
 };
 
 type TtlJson = { strategy: string; ttl_minutes: number; expires_at: string | null };
 
-/** What is shown of a thread, wherever the row is from: the thread's own storage or the index. */
+/** The columns from which a thread is shown, whether the row comes from the thread's own storage or the index. */
 type ShownColumns = Pick<
   ThreadRow,
   | "thread_id"
@@ -97,7 +100,7 @@ export type Run = {
   status: RunRow["status"];
   kwargs: Record<string, unknown>;
   multitask_strategy: RunRow["multitask_strategy"];
-  /** Of a run with a webhook. */
+  /** Present if the run has a webhook. */
   webhook_delivery?: WebhookDelivery;
 };
 

@@ -13,7 +13,7 @@ import type { Result } from "./failures.ts";
 import type { RunStatus } from "../storage/run-row.ts";
 import type { Run, Thread } from "./thread-json.ts";
 
-/** The platform itself sees all threads, where no client's request has led to the call. */
+/** Visibility of the platform itself, for calls that no client's request led to. */
 export const ALL_THREADS: Visibility = null;
 
 export function isVisible(thread: ThreadRow, to: Visibility): boolean {
@@ -25,28 +25,28 @@ export type CreateThreadRequest = {
   thread_id: string;
   metadata: Record<string, unknown>;
   if_exists: "raise" | "do_nothing";
-  /** When it goes by itself. */
+  /** The time to live of the thread. */
   ttl?: ThreadTtl | null;
-  /** Updates of the state that it is made with: with a thread that they cannot be applied to, nothing is made. */
+  /** State updates to apply to the new thread. If they cannot be applied, no thread is created. */
   replay?: UpdateStateRequest;
-  /** What the thread begins with; without it, it begins empty. */
+  /** The state that the thread starts with; without it, the thread starts empty. */
   copy?: ThreadCopy;
 };
 
-/** `ttl` begins the thread's time anew; null leaves it as it is. */
+/** `ttl` restarts the thread's time to live; null leaves it unchanged. */
 export type PatchThreadRequest = { metadata: Record<string, unknown>; ttl: ThreadTtl | null };
 
-/** Whose graphs are to read or write; null for those that the Worker was built with. */
+/** The revision whose graphs read or write; null for the graphs that the Worker was built with. */
 export type OfRevision = { revision_id: string | null };
 
 export type UpdateStateRequest = OfRevision & {
   checkpoint: CheckpointRef | null;
   supersteps: StateUpdate[][];
-  /** For a thread that has not run yet: the graph whose state this is. */
+  /** The graph that the state belongs to, for a thread that has not run yet. */
   graph_id: string | null;
 };
 
-/** What a thread gives to its copy: what it shows of its state, and all its checkpoints, but no runs. */
+/** The data that a thread passes to its copy: its visible state and all its checkpoints, but no runs. */
 export type ThreadCopy = {
   metadata: Record<string, unknown>;
   shown: CopiedState;
@@ -60,7 +60,7 @@ export type CreateThreadResult = Result<
   "thread_exists" | "no_graph" | "invalid_update" | "graph_failed" | "graph_late"
 >;
 
-/** What a prune did: a thread whose state is being written is left as it is. */
+/** The result of a prune. A thread whose state is being written is "busy" and left unchanged. */
 export type PruneResult = "pruned" | "busy" | "missing";
 
 export type CopyThreadResult = Result<ThreadCopy, "thread_not_found" | "thread_too_large">;
@@ -75,11 +75,11 @@ export const THREAD_STREAM_MODES = ["run_modes", "lifecycle", "state_update"] as
 
 export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
-/** A place in what happened on a thread: an event of a turn, which its reader has had. */
+/** A position in a thread's stream: the event of a turn that the reader received last. */
 export type ThreadPlace = { turn: number; event: number };
 
 export type ThreadStreamQuery = {
-  /** Null joins at what comes next. */
+  /** Null starts with the next event. */
   last_event_id: ThreadPlace | "beginning" | null;
   modes: readonly ThreadStreamMode[];
 };
@@ -88,11 +88,11 @@ export type RunListQuery = {
   limit: number;
   offset: number;
   status: RunStatus | null;
-  /** Which members of a run to tell; null for all. `stopped` is whether it has stopped at an interrupt. */
+  /** The members of a run to return; null for all. `stopped` tells whether the run has stopped at an interrupt. */
   fields: readonly string[] | null;
 };
 
-/** `stream` is set when the creator follows the run. */
+/** `stream` is set if the creator follows the run. */
 export type CreateRunResult = Result<
   { run: Run; stream: ReadableStream<Uint8Array> | null },
   "thread_not_found" | "thread_exists" | "thread_busy"

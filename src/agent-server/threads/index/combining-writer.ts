@@ -1,18 +1,18 @@
-/** One write, and the key of what it writes. */
+/** One write, and the key of the entry that it writes. */
 export type KeyedWrite<T> = { key: string; item: T; size: number };
 
 type Waiting<T> = KeyedWrite<T> & {
   done: PromiseWithResolvers<void>[];
 };
 
-/** Work that no batch is on its way beside. */
+/** Work that must run while no batch is being sent. */
 type Alone = { alone: () => Promise<void> };
 
 export type CombiningLimits = { maxItems: number; maxSize: number };
 
 /**
- * Combines concurrent writes: while one batch is on its way, what arrives waits and goes out
- * together in the next one. Batches never overlap and keep the order of arrival.
+ * Combines concurrent writes: while one batch is being sent, further writes wait and are sent together in the next
+ * batch. Batches never overlap and keep the order of arrival.
  */
 export class CombiningWriter<T> {
   readonly #send: (items: T[]) => Promise<void>;
@@ -21,7 +21,7 @@ export class CombiningWriter<T> {
   #queue: (Waiting<T> | Alone)[] = [];
   #sending = false;
 
-  /** `replaces`: writing `newer` alone has the same effect as writing `older` and then `newer`. */
+  /** `replaces` returns whether writing only `newer` has the same effect as writing `older` and then `newer`. */
   constructor(
     send: (items: T[]) => Promise<void>,
     replaces: (newer: T, older: T) => boolean,
@@ -32,7 +32,7 @@ export class CombiningWriter<T> {
     this.#limits = limits;
   }
 
-  /** Resolves when the write's batch is written; rejects, with all of its batch, when it is not. */
+  /** Resolves when the write's batch is written; rejects, like all writes of the batch, if that fails. */
   async write(write: KeyedWrite<T>): Promise<void> {
     const done = Promise.withResolvers<void>();
     const last = this.#queue.findLast((waiting) => "key" in waiting && waiting.key === write.key);
@@ -47,7 +47,7 @@ export class CombiningWriter<T> {
     await done.promise;
   }
 
-  /** Does something when its turn comes, between two batches: what is written later waits for it. */
+  /** Runs `work` between two batches, when its turn comes. Writes that arrive later wait for it. */
   async alone<R>(work: () => Promise<R>): Promise<R> {
     const { promise, resolve, reject } = Promise.withResolvers<R>();
     this.#queue.push({ alone: () => work().then(resolve, reject) });
@@ -75,7 +75,10 @@ export class CombiningWriter<T> {
     this.#sending = false;
   }
 
-  /** At least one write, however large, and nothing that comes after work of its own. */
+  /**
+   * Removes the next batch from the queue: at least one write, however large, and none after queued work of
+   * `alone`.
+   */
   #nextBatch(): Waiting<T>[] {
     const batch: Waiting<T>[] = [];
     let size = 0;

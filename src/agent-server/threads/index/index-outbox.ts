@@ -6,24 +6,24 @@ import type { ThreadIndexObject } from "./thread-index-object.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** How long a write waits, so that a short run goes from busy to idle within one write of the index. */
+/** Milliseconds that a write is delayed, so that a short run goes from busy to idle within one write of the index. */
 const DRAIN_DELAY_MS = 25;
 
-/** How long a write waits for a run whose creator waits for it, since its end writes the index anyway. */
+/** Milliseconds that a write is delayed if the run's creator waits for the run, whose end writes the index anyway. */
 const PATIENT_DRAIN_DELAY_MS = 250;
 
-/** An answer does not wait longer than this for the index; the outbox goes on by itself. */
+/** Maximum milliseconds that a response waits for the index. The outbox continues in the background. */
 const DRAIN_PATIENCE_MS = 1000;
 
 /**
- * Keeps the thread's row in the D1 index up to date. The row is a function of the thread, with a
- * version that only grows, so the outbox is no list of changes but a comparison: what the index has
- * confirmed against what the thread is now. A lost write is repeated by the object's alarm.
+ * Keeps the thread's row in the D1 index up to date. The row is a function of the thread, with a version that only
+ * grows. So the outbox holds no list of changes; it compares the version that the index has confirmed with the
+ * current one. A failed write is repeated by the object's alarm.
  */
 export class IndexOutbox {
   readonly #env: Env;
   readonly #storage: ThreadStorage;
-  /** Confirmed by the index; ahead of the stored mark until an alarm records it. */
+  /** The version that the index has confirmed; ahead of the stored mark until an alarm records it. */
   #confirmed = 0;
   #writing: Promise<boolean> | null = null;
   #failed = false;
@@ -34,29 +34,29 @@ export class IndexOutbox {
     this.#storage = storage;
   }
 
-  /** The thread is gone; another one of the same id begins anew. */
+  /** Resets the state when the thread is deleted; a new thread with the same id starts from the beginning. */
   reset(): void {
     this.#confirmed = 0;
     this.#failed = false;
   }
 
-  /** The last write failed: an alarm has to try again. */
+  /** Whether the last write failed, so that an alarm must try again. */
   hasFailed(): boolean {
     return this.#failed;
   }
 
-  /** The index has not confirmed the thread as it is now. */
+  /** Whether the index has not yet confirmed the thread's current version. */
   isDirty(): boolean {
     return this.#isDirty(this.#storage.thread.get());
   }
 
-  /** Writes shortly, in the background, and calls back then. */
+  /** Writes in the background after a short delay, then calls `done`. */
   drainSoon(done: () => void): void {
     if (this.#timer !== null && this.#timer.delayMs <= DRAIN_DELAY_MS) return;
     this.#startTimer(DRAIN_DELAY_MS, done);
   }
 
-  /** Writes in the background, but not before a short run may have come to its end. */
+  /** Writes in the background after a longer delay, in which a short run may end. */
   drainLater(done: () => void): void {
     if (this.#timer === null) this.#startTimer(PATIENT_DRAIN_DELAY_MS, done);
   }
@@ -70,14 +70,17 @@ export class IndexOutbox {
     this.#timer = { handle, delayMs };
   }
 
-  /** Resolves when the index shows the thread as it is now, or when patience ends. Never rejects. */
+  /** Resolves when the index has the thread's current version, or the maximum wait is over. Never rejects. */
   async drain(): Promise<void> {
     const thread = this.#storage.thread.find();
     if (thread === null || !this.#isDirty(thread)) return;
     await withTimeout(DRAIN_PATIENCE_MS, this.#writtenUpTo(thread.version), () => undefined);
   }
 
-  /** Stores what the index has confirmed, so that the next start need not write it again. Call it in a transaction. */
+  /**
+   * Stores the version that the index has confirmed, so that the next start need not write it again. Must be
+   * called in a transaction.
+   */
   recordConfirmed(): void {
     const thread = this.#storage.thread.get();
     if (this.#confirmed > thread.indexed_version) {
@@ -85,7 +88,7 @@ export class IndexOutbox {
     }
   }
 
-  /** Removes the thread from the index; rejects when that failed. */
+  /** Removes the thread from the index; rejects if that fails. */
   async remove(): Promise<void> {
     const thread = this.#storage.thread.get();
     if (thread.temporary === 1) return;
@@ -102,7 +105,7 @@ export class IndexOutbox {
     }
   }
 
-  /** Writes the row as it is now; false when that failed or there is none to write. */
+  /** Writes the current row; returns false if that failed or there is no row to write. */
   async #write(): Promise<boolean> {
     const row = this.#storage.thread.find();
     if (row === null || row.deleted === 1) return false;
@@ -130,13 +133,13 @@ export class IndexOutbox {
   }
 }
 
-/** Values longer than this stay with the ThreadObject: the index is there to be searched. */
+/** Values longer than this stay in the ThreadObject only, because the index serves searches. */
 const MAX_VALUES_CHARS = 256 * 1024;
 
 /** A D1 row holds at most 2 MB, and a character takes up to three bytes. */
 const MAX_REST_CHARS = 384 * 1024;
 
-/** What the index shows of a thread. */
+/** Returns the index row of a thread. */
 function toIndexRow(thread: ThreadRow, values: string | null): ThreadIndexRow {
   const { metadata, config, interrupts, error } = thread;
   const valuesChars = values?.length ?? 0;
@@ -149,7 +152,7 @@ function toIndexRow(thread: ThreadRow, values: string | null): ThreadIndexRow {
     deployment_id: thread.deployment_id,
     thread_id: thread.thread_id,
     status: thread.status,
-    // Searches need the metadata more than lists need the rest.
+    // The metadata has priority: searches need it more than lists need the other fields.
     metadata: metadata.length <= MAX_REST_CHARS ? metadata : "{}",
     config: isWhole ? config : "{}",
     state_values: omitted === "none" ? values : null,

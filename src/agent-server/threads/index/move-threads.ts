@@ -10,13 +10,13 @@ import {
 } from "./thread-databases.ts";
 import { threadIndex } from "./thread-index.ts";
 
-/** What is moved at once: D1 takes one batch of statements at a time. */
+/** Maximum rows and characters moved at once: D1 executes one batch of statements at a time. */
 const PAGE = { rows: 50, chars: 4 * 1024 * 1024 };
 
-/** A sweep moves so many pages of each scope. */
+/** Maximum pages that a sweep moves for each scope. */
 const PAGES_PER_SWEEP = 300;
 
-/** Moves threads to the database that their workspace has in the configuration now, where they are in another one. */
+/** Sweep that moves threads from other databases to the one that is now configured for their workspace. */
 export const threadMoveSweep: readonly SweepTask[] = [
   {
     name: "move_threads",
@@ -39,8 +39,8 @@ async function moveScope(env: Env, scope: Scope, pages: number): Promise<void> {
 }
 
 /**
- * Moves some threads of a scope, and returns whether there were any. Nothing else may write rows of the scope
- * meanwhile: what is removed then would come again. A row that is newer where it goes to stays as it is there.
+ * Moves some threads of a scope, and returns whether there were any. Nothing else may write rows of the scope in
+ * the meantime: a row removed then would reappear. If the target database has a newer row, that is kept.
  */
 export async function moveSomeThreads(env: Env, scope: Scope): Promise<boolean> {
   const home = threadDatabase(env, scope);

@@ -13,10 +13,9 @@ type IndexWrite =
   | { kind: "remove"; scope: Scope; threadId: string; version: number };
 
 /**
- * The writer of one scope's thread index in D1. D1 takes one write at a time, so the threads of a
- * scope send their rows here, where they are combined into few batches.
- * Owns no storage and no alarm: a row that it could not write is still with its ThreadObject, which
- * sends it again.
+ * The writer of one scope's thread index in D1. D1 executes one write at a time, so the threads of a scope send
+ * their rows here, where they are combined into few batches. It has no storage and no alarm: if it cannot write a
+ * row, the ThreadObject still has it and sends it again.
  */
 export class ThreadIndexObject extends DurableObject<Env> {
   readonly #writer = new CombiningWriter<IndexWrite>(
@@ -52,21 +51,21 @@ export class ThreadIndexObject extends DurableObject<Env> {
     });
   }
 
-  /** The same of threads that are gone, whatever their version. */
+  /** Does the same for threads that no longer exist, whatever the version of their rows. */
   async removeAll(scope: Scope, threadIds: readonly string[]): Promise<void> {
     await Promise.all(threadIds.map((id) => this.remove(scope, id, Number.MAX_SAFE_INTEGER)));
   }
 
-  /** Moves some threads from a database that the workspace had before; false when there are none. */
+  /** Moves some threads from a database that the workspace used before; returns false if there are none. */
   moveThreads(scope: Scope): Promise<boolean> {
-    // A thread that is removed while it is moved would come again.
+    // Runs alone, because a thread that is removed while it is moved would reappear.
     return this.#writer.alone(() => moveSomeThreads(this.env, scope));
   }
 
   async #send(writes: IndexWrite[]): Promise<void> {
     const [first] = writes;
     if (first === undefined) return;
-    // All writes of an object are of one scope.
+    // All writes of an object belong to one scope.
     const { scope } = first;
     const removals = writes.filter((write) => write.kind === "remove");
     if (removals.length > 0) {

@@ -8,15 +8,15 @@ export type NewThread = {
   scope: Scope;
   thread_id: string;
   metadata: Record<string, unknown>;
-  /** It belongs to one stateless run, and goes with it. */
+  /** Whether the thread belongs to one stateless run, and is removed with it. */
   temporary: boolean;
-  /** When it goes by itself; a temporary thread goes with its run. */
+  /** The time to live; a temporary thread is removed with its run instead. */
   ttl: ThreadTtl | null;
-  /** The tick of a cron that asked for the run of a temporary thread. */
+  /** The cron tick that requested the run of a temporary thread. */
   tick?: CronTick | undefined;
 };
 
-/** Makes the thread that an object stores, and its tables when nothing was stored there yet. */
+/** Creates the thread that an object stores, and its tables if they do not exist yet. */
 export function makeThread(storage: ThreadStorage, thread: NewThread): void {
   const { scope, thread_id, metadata, temporary, ttl, tick } = thread;
   storage.transaction(() => {

@@ -7,17 +7,17 @@ import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { ThreadRuns } from "./thread-runs.ts";
 
-/** The name of the text that holds the assistant of a thread's first run that a command started. */
+/** Name of the stored text that holds the assistant of the thread's first run that was started by a command. */
 const ASSISTANT = "protocol-assistant";
 
 type RunStartsDeps = {
   storage: ThreadStorage;
   runs: ThreadRuns;
-  /** The thread as this caller sees it; null when there is none. */
+  /** Returns the thread as the caller sees it; null if there is none. */
   wake: (filter: Visibility) => ThreadRow | null;
 };
 
-/** Runs that commands start. What makes one possible is looked at in the turn that makes it. */
+/** Starts the runs of commands. The preconditions of a run are checked in the same turn that creates it. */
 export class RunStarts {
   readonly #deps: RunStartsDeps;
 
@@ -35,7 +35,7 @@ export class RunStarts {
     };
   }
 
-  /** The number of the last event that there may have been so far. */
+  /** Returns the highest number that an event can have had so far. */
   lastSeq(): number {
     const { storage } = this.#deps;
     if (!storage.exists) return 0;
@@ -49,7 +49,7 @@ export class RunStarts {
     const { storage, runs, wake } = this.#deps;
     const thread = wake(ALL_THREADS);
     const appliedThrough = thread === null ? lastSeqBefore(1) : this.lastSeq();
-    // What the caller does not see is answered by `create`, as for any other run.
+    // If the caller may not see the thread, `create` answers, as for any other run.
     if (thread !== null && isVisible(thread, filter)) {
       const refused = this.#refusal(thread, request);
       if (refused !== null) return { ok: false, code: refused };
@@ -92,7 +92,7 @@ export class RunStarts {
   }
 }
 
-/** The run as it is made: on a thread that waits for an answer, and where nothing runs, its input is that answer. */
+/** Returns the run to create: if the thread waits for an answer and no run is in flight, its input is that answer. */
 function withAnswer(
   thread: ThreadRow | null,
   { runs }: ThreadStorage,

@@ -5,16 +5,22 @@ import type { ThreadStream } from "../runs/thread-stream.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { WebhookOutbox } from "../webhooks/webhook-outbox.ts";
 
-/** While a run is in flight: keeps the object awake, and finds the run again after a crash. */
+/**
+ * Milliseconds between alarms while a run is in flight: they keep the object awake, and find the run after a
+ * crash.
+ */
 const HEARTBEAT_MS = 10_000;
 
-/** When an index row that could not be written at once is tried again. */
+/** Milliseconds after which a failed write of the index row is repeated. */
 const INDEX_RETRY_MS = 5000;
 
-/** When a temporary thread asks again whether the cron that made its run has noted that. */
+/**
+ * Milliseconds after which a temporary thread asks again whether the cron that created its run has recorded the
+ * tick.
+ */
 const TICK_RETRY_MS = 10_000;
 
-/** The thread object has one alarm, which is set to whatever is due next. */
+/** Manages the thread object's only alarm, which is set to whatever is due next. */
 export class ThreadAlarm {
   readonly #object: DurableObjectStorage;
   readonly #storage: ThreadStorage;
@@ -22,7 +28,7 @@ export class ThreadAlarm {
   readonly #traceEnds: TraceEnds | null;
   readonly #webhooks: WebhookOutbox;
   readonly #following: ThreadStream;
-  /** When the alarm goes off, as far as this instance knows. */
+  /** The time that the alarm is set for, as far as this instance knows. */
   #at: number | null = null;
 
   constructor(
@@ -41,7 +47,7 @@ export class ThreadAlarm {
     this.#following = following;
   }
 
-  /** Sets the alarm, unless it is set to an earlier time already. */
+  /** Sets the alarm, unless it is already set to an earlier time. */
   schedule(now: number): void {
     const { runs, thread, texts } = this.#storage;
     const { deleted, temporary, expires_at } = thread.get();
@@ -49,29 +55,29 @@ export class ThreadAlarm {
     const pending = runs.nextPending()?.created_at ?? null;
     const due = [
       running ? now + HEARTBEAT_MS : null,
-      // A pending run behind a running one waits for the end of that, not for a time.
+      // A pending run behind a running one waits for the end of that run, not for a time.
       pending === null || running ? null : pending,
-      // A run in flight has its heartbeat, and with it the index its next chance.
+      // While a run is in flight, its heartbeat retries the index.
       !running && this.#index.isDirty() ? now + HEARTBEAT_MS : null,
       this.#index.hasFailed() || deleted === 1 ? now + INDEX_RETRY_MS : null,
-      // It goes when its cron has noted the tick.
+      // The thread is removed once its cron has recorded the tick.
       temporary === 1 && tickOf(texts) !== null ? now + TICK_RETRY_MS : null,
       runs.nextExpiry(),
-      // What is in flight holds it off.
+      // Runs in flight postpone the thread's expiry.
       running || pending !== null || deleted === 1 ? null : expires_at,
       this.#traceEnds?.nextDue() ?? null,
       this.#webhooks.nextDue(),
       this.#following.nextDue(),
     ].filter((at) => at !== null);
     if (due.length === 0) return;
-    // A time that an alarm is being handled for must be avoided: setting it again would be lost.
+    // The time of an alarm that is being handled must not be used: setting it again would have no effect.
     const next = Math.max(Math.min(...due), now + 1);
     if (this.#at !== null && this.#at <= next) return;
     this.#at = next;
     void this.#object.setAlarm(next);
   }
 
-  /** To be called when the alarm has gone off, or was deleted with all that was stored. */
+  /** Must be called when the alarm has gone off, or was deleted together with the storage. */
   forget(): void {
     this.#at = null;
   }

@@ -2,7 +2,7 @@ import type { Result } from "../contract/failures.ts";
 import type { ThreadCopy } from "../contract/thread-requests.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** It reads in one turn, so that what is copied belongs together also while a run goes on. */
+/** Reads the copy in one turn, so that its parts are consistent even while a run is executing. */
 export function readCopy(storage: ThreadStorage): Result<ThreadCopy, "thread_too_large"> {
   const checkpoints = storage.checkpoints.copied();
   if (checkpoints === null) return { ok: false, code: "thread_too_large" };
@@ -18,7 +18,7 @@ export function readCopy(storage: ThreadStorage): Result<ThreadCopy, "thread_too
   };
 }
 
-/** Fills a thread that was just made. Call in the transaction that made it. */
+/** Fills a thread that was just created. Must be called in the transaction that created it. */
 export function writeCopy(storage: ThreadStorage, copy: ThreadCopy): void {
   const { thread, checkpoints } = storage;
   checkpoints.fill(copy.checkpoints, thread.get().thread_id);

@@ -19,15 +19,16 @@ type ThreadCreationDeps = {
   states: ThreadStates;
   removal: ThreadRemoval;
   alarm: ThreadAlarm;
-  /** The thread, if there is one that is not being removed. */
+  /** Returns the thread if it exists and is not being removed. */
   wake: (filter: Visibility) => ThreadRow | null;
-  /** Resolves when the index has what changed. */
+  /** Resolves when the index has the changes. */
   indexed: () => Promise<void>;
 };
 
 /**
- * How a thread comes into being. One that is made with a state is hidden until its graph has written all of it, as a
- * thread is hidden while it is removed: when the graph refuses, or the process dies, the alarm finds a thread to remove.
+ * Creates threads. A thread that is created with a state is hidden until its graph has written the whole state,
+ * like a thread that is being removed: if the graph refuses, or the process dies, the alarm finds a thread to
+ * remove.
  */
 export class ThreadCreation {
   readonly #deps: ThreadCreationDeps;
@@ -37,12 +38,12 @@ export class ThreadCreation {
     this.#deps = deps;
   }
 
-  /** A state is being written into a thread that nobody sees yet. */
+  /** Whether a state is being written into a thread that is still hidden. */
   get isMaking(): boolean {
     return this.#making !== null;
   }
 
-  /** Resolves when no thread of this id is being made or removed: to be awaited before one may be made. */
+  /** Resolves when no thread with this id is being created or removed. Must be awaited before one is created. */
   async settled(): Promise<void> {
     while (this.#making !== null) await this.#making;
     const { storage, removal } = this.#deps;

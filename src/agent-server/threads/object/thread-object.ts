@@ -35,14 +35,15 @@ import { type Run, type Thread, toThreadJson, toTtlJson } from "../contract/thre
 import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
 /**
- * One thread: its runs, its checkpoints, its event log, and nobody else's. The object's single thread
- * of execution is what makes runs of a thread execute one at a time.
+ * One thread: its runs, its checkpoints and its event log. Because the object is single-threaded, the runs of a
+ * thread execute one at a time.
  *
- * Alarm: one for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row
- * still to be written, the end of a trace that is still to be recorded, a webhook that is still to be
- * delivered, events and results whose retention ends, the end of the thread's own time.
- * An object opened for an id that does not exist stores nothing. Each call says first what its caller may see: a
- * thread that does not match is answered like one that does not exist.
+ * The alarm is set for whatever is due next: the heartbeat of a run in flight, a delayed run, an index row or the
+ * end of a trace that is still to be written, a webhook that is still to be delivered, events and results whose
+ * retention ends, or the expiry of the thread itself.
+ *
+ * An object that is opened for an id that does not exist stores nothing. The first argument of each method is what
+ * its caller may see: a thread that does not match is treated as if it did not exist.
  */
 export class ThreadObject extends DurableObject<Env> {
   readonly #parts: ThreadParts;
@@ -79,7 +80,7 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#thread(this.#parts.storage.thread.get());
   }
 
-  /** False when there is no such thread. */
+  /** Removes the thread. Returns false if it does not exist. */
   async remove(filter: Visibility): Promise<boolean> {
     if (this.#parts.wake(filter) === null) return false;
     await this.#parts.removal.removeNow();
@@ -95,7 +96,7 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#parts.runs.create(filter, request);
   }
 
-  /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
+  /** Returns a list of runs as JSON text, with the requested fields of each; null if the thread does not exist. */
   async listRuns(filter: Visibility, query: RunListQuery): Promise<JsonText | null> {
     return this.#parts.runs.list(filter, query);
   }
@@ -132,10 +133,10 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#parts.runs.stream(filter, runId, query);
   }
 
-  /** Events of all runs, the present one and those that come, until the reader leaves. */
+  /** Streams the events of all runs, the current one and future ones, until the reader disconnects. */
   async streamThread(filter: Visibility, query: ThreadStreamQuery): Promise<StreamThreadResult> {
     const thread = this.#parts.wake(filter);
-    // That of a stateless run goes with it.
+    // The thread of a stateless run is removed with the run.
     if (thread === null || thread.temporary === 1) return { ok: false, code: "thread_not_found" };
     const stream = this.#parts.following.open(query);
     this.#parts.scheduleAlarm();
@@ -169,7 +170,7 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#parts.starts.start(filter, request);
   }
 
-  /** What commands have to know of the thread; null when there is no such thread. */
+  /** Returns what commands need to know about the thread; null if it does not exist. */
   async view(filter: Visibility): Promise<ThreadView | null> {
     return this.#parts.starts.view(filter);
   }
@@ -178,7 +179,7 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#parts.protocol.tree(filter, runId);
   }
 
-  /** Server-sent events of all runs of the thread, after the number `since`. */
+  /** Streams the server-sent events of all runs of the thread, after the number `since`. */
   async streamEvents(
     filter: Visibility,
     wanted: EventFilter,
@@ -187,7 +188,7 @@ export class ThreadObject extends DurableObject<Env> {
     return this.#parts.protocol.open(filter, wanted, since);
   }
 
-  /** The upgrade of a connection, which is the one thing that cannot be asked by RPC. */
+  /** Handles the upgrade of a connection, which is the only request that RPC cannot express. */
   override async fetch(request: Request): Promise<Response> {
     return this.#parts.protocol.connect(request);
   }

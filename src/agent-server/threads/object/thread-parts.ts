@@ -29,8 +29,8 @@ import type { Visibility } from "../../../lib/metadata-filter.ts";
 import { isVisible } from "../contract/thread-requests.ts";
 
 /**
- * What a thread consists of, and how its parts know of each other: who wakes the thread, changes it, and has its index
- * and its alarm follow.
+ * Creates the parts of a thread and connects them: how the thread is woken, and how its index row and its alarm
+ * follow each change.
  */
 export class ThreadParts {
   readonly storage: ThreadStorage;
@@ -179,12 +179,15 @@ export class ThreadParts {
     });
   }
 
-  /** Every entry comes through here: after a crash it is what finds the interrupted run. */
+  /**
+   * Must be called by every entry point: after a crash it finds the interrupted run. Returns the thread if it is
+   * visible.
+   */
   wake(filter: Visibility): ThreadRow | null {
     const thread = this.storageRow();
     if (thread === null || thread.deleted === 1) return null;
     this.queue.pump();
-    // What was not confirmed before the object was last stopped may not have reached the index.
+    // Changes that were not confirmed before the object was last stopped may be missing in the index.
     if (!this.#woken) this.index.drainSoon(() => this.scheduleAlarm());
     this.#woken = true;
     return isVisible(thread, filter) ? thread : null;
@@ -195,9 +198,10 @@ export class ThreadParts {
   }
 
   /**
-   * The alarm is set in the turn that made the change, so in its transaction: a run's creator knows its
-   * id from the headers at once, also when it waits for the result. Only the index may follow later, and
-   * latest for such a run alone on its thread, whose end writes it anyway.
+   * Sets the alarm in the turn that made the change, and so in its transaction, because a run's creator learns the
+   * run's id from the response headers at once, even if it waits for the result. Only the index may be written
+   * later. The delay is longest for an awaited run that is alone on its thread, because its end writes the index
+   * anyway.
    */
   #changed(run: RunRow): void {
     if (!this.storage.exists) return;
@@ -211,7 +215,7 @@ export class ThreadParts {
     }
   }
 
-  /** Until it is done no alarm is needed: whoever asked has had no answer yet. */
+  /** Waits for the index. No alarm is needed until then, because the caller has had no answer yet. */
   async drainIndex(): Promise<void> {
     await this.index.drain();
     this.scheduleAlarm();

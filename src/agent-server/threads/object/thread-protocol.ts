@@ -23,10 +23,10 @@ import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { RunStarts } from "./run-starts.ts";
 
-/** More readers of one thread than this are refused: each of them is written to by its one object. */
+/** Maximum readers of one thread. More are refused, because a single object writes to all of them. */
 const MAX_READERS = 1000;
 
-/** A connection whose commands wait in such a number has to wait for answers first. */
+/** Maximum commands of a connection that may be waiting. A client with more must await some answers first. */
 const MAX_WAITING_COMMANDS = 100;
 
 type ThreadProtocolDeps = {
@@ -35,13 +35,13 @@ type ThreadProtocolDeps = {
   log: ThreadLog;
   starts: RunStarts;
   commands: () => CommandPort;
-  /** The thread as this caller sees it; null when there is none. */
+  /** Returns the thread as the caller sees it; null if there is none. */
   wake: (filter: Visibility) => ThreadRow | null;
 };
 
 export type OpenedEvents = Result<ReadableStream<Uint8Array>, "too_many_readers">;
 
-/** The streaming protocol of one thread: who reads its events, and the commands that come by WebSockets. */
+/** The streaming protocol of one thread: the readers of its events, and the commands that arrive by WebSocket. */
 export class ThreadProtocol {
   readonly #deps: ThreadProtocolDeps;
   readonly #events: SharedEvents;
@@ -80,12 +80,12 @@ export class ThreadProtocol {
     });
   }
 
-  /** Somebody reads the events of the thread's runs. */
+  /** Whether any client reads the events of the thread's runs. */
   isReading(): boolean {
     return this.#readers.size > 0 || this.#sockets.isReading;
   }
 
-  /** Shows readers what is new, after the work that goes on now. */
+  /** Sends new events to the readers, after the current synchronous work. */
   wake(): void {
     this.#events.logChanged();
     if (this.#isWoken) return;
@@ -97,13 +97,13 @@ export class ThreadProtocol {
     });
   }
 
-  /** The thread is gone. */
+  /** Ends all readers, because the thread was deleted. */
   endAll(): void {
     this.#readers.endAll("The thread was deleted");
     this.#sockets.endAll("The thread was deleted");
   }
 
-  /** Server-sent events after the number `since`, from when there is a thread that is shown to this caller. */
+  /** Streams server-sent events after the number `since`, as soon as the thread exists and the caller may see it. */
   open(filter: Visibility, wanted: EventFilter, since: number): OpenedEvents {
     this.#deps.wake(filter);
     if (this.#isFull()) return { ok: false, code: "too_many_readers" };
@@ -111,7 +111,10 @@ export class ThreadProtocol {
     return { ok: true, value: this.#readers.open(place, wanted, () => this.#maySee(filter)) };
   }
 
-  /** What is known of a run's graphs and nodes; the newest run without an id. Null when there is no such run. */
+  /**
+   * Returns the known graphs and nodes of a run, of the newest run if no id is given. Null if there is no such
+   * run.
+   */
   async tree(filter: Visibility, runId: string | null): Promise<AgentTreeNode | null> {
     const { storage, log } = this.#deps;
     if (this.#deps.wake(filter) === null) return null;
@@ -127,7 +130,7 @@ export class ThreadProtocol {
       const last = events.at(-1);
       if (last === undefined) break;
       next = last.id + 1;
-      // Other work of the object comes between two pages.
+      // Other work of the object can run between two pages.
       await scheduler.wait(0);
     }
     if (log.hasEnded(run.seq)) translator.end(log.endOf(run));

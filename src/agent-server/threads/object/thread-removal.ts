@@ -18,13 +18,14 @@ type ThreadRemovalDeps = {
   traceEnds: TraceEnds | null;
   webhooks: WebhookOutbox;
   alarm: ThreadAlarm;
-  /** Whether the cron of a tick makes no run for it any more. */
+  /** Returns whether the cron of a tick has recorded it, so that it will not create a run for it again. */
   isNoted: (tick: CronTick) => Promise<boolean>;
 };
 
 /**
- * How a thread goes: it is marked first, so that nobody finds it, then what others keep of it is settled (its row in
- * the index, the ends of its traces), then its storage is erased. A crash in between leaves the mark, and the alarm goes on.
+ * Removes threads: the thread is marked first, so that it is hidden, then the data about it elsewhere is settled
+ * (its row in the index, the ends of its traces), then its storage is erased. If the process dies in between, the
+ * mark remains and the alarm continues the removal.
  */
 export class ThreadRemoval {
   readonly #deps: ThreadRemovalDeps;
@@ -35,7 +36,7 @@ export class ThreadRemoval {
     this.#deps = deps;
   }
 
-  /** Removes a thread that was asked to go, with what it is doing. */
+  /** Removes a thread on request, and abandons its runs. */
   async removeNow(): Promise<void> {
     const { storage, queue, alarm } = this.#deps;
     storage.transaction(() => {
@@ -46,7 +47,7 @@ export class ThreadRemoval {
     await this.finish();
   }
 
-  /** Goes on with a removal, from its mark on. */
+  /** Continues a removal from its mark on. */
   async finish(): Promise<void> {
     this.#finishing ??= this.#finish().finally(() => {
       this.#finishing = null;
@@ -61,8 +62,8 @@ export class ThreadRemoval {
   }
 
   /**
-   * Removes the temporary thread of a stateless run when the run has ended, its webhook is settled and nobody reads it
-   * any more.
+   * Removes the temporary thread of a stateless run once the run has ended, its webhook is settled and no client
+   * reads its stream.
    */
   removeIfDone(): void {
     const { storage, streams, traceEnds, webhooks, alarm } = this.#deps;
@@ -82,7 +83,7 @@ export class ThreadRemoval {
       void this.#erase();
       return;
     }
-    // Nobody finds the thread any more, but the ends of its traces are still to be recorded.
+    // The thread is hidden, but the ends of its traces are still to be recorded.
     if (thread.deleted === 0) {
       storage.transaction(() => storage.thread.markDeleted());
       alarm.schedule(Date.now());
@@ -90,8 +91,9 @@ export class ThreadRemoval {
   }
 
   /**
-   * Until its cron has noted a tick, it may ask for the run of the tick again: were the thread gone by then, the run
-   * would execute twice. The alarm asks again when it is not noted yet.
+   * Removes the thread once its cron has recorded the tick. Until then the cron may request the run of the tick
+   * again, and if the thread did not exist, the run would execute twice. If the tick is not recorded yet, the
+   * alarm asks again.
    */
   async #removeWhenNoted(tick: CronTick): Promise<void> {
     if (this.#isAsking) return;

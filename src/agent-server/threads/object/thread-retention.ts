@@ -4,7 +4,10 @@ import type { ThreadStorage } from "../storage/thread-storage.ts";
 import type { ThreadTtl } from "../storage/thread-ttl.ts";
 import type { ThreadRemoval } from "./thread-removal.ts";
 
-/** When a thread is looked at again that could not be pruned, because its state was being written. */
+/**
+ * Milliseconds after which a thread that could not be pruned, because its state was being written, is checked
+ * again.
+ */
 const POSTPONED_MS = 60_000;
 
 type ThreadRetentionDeps = {
@@ -13,7 +16,7 @@ type ThreadRetentionDeps = {
   removal: ThreadRemoval;
 };
 
-/** What of a thread goes, by its time or on request: all of it, or all but its latest checkpoint. */
+/** Prunes a thread when it expires or on request: either all of it, or all but its latest checkpoint. */
 export class ThreadRetention {
   readonly #deps: ThreadRetentionDeps;
 
@@ -21,7 +24,7 @@ export class ThreadRetention {
     this.#deps = deps;
   }
 
-  /** For a thread whose time may be over. A run in flight holds it off: its end comes back here. */
+  /** Prunes the thread if it has expired. A run in flight postpones this until the alarm after its end. */
   async expire(now: number): Promise<void> {
     const { storage } = this.#deps;
     const { ttl_strategy, expires_at } = storage.thread.get();
@@ -34,7 +37,10 @@ export class ThreadRetention {
     );
   }
 
-  /** `delete` removes the thread with what it is doing; `keep_latest` leaves one alone whose state is being written. */
+  /**
+   * Prunes the thread. `delete` removes it and abandons its runs; `keep_latest` does nothing while its state is
+   * being written.
+   */
   async prune(strategy: ThreadTtl["strategy"]): Promise<PruneResult> {
     const { storage, states, removal } = this.#deps;
     if (strategy === "delete") {
@@ -45,7 +51,7 @@ export class ThreadRetention {
       if (!storage.exists || storage.thread.get().deleted === 1) return "missing";
       if (storage.runs.inFlight().length > 0 || states.isUpdating) return "busy";
       if (!storage.transaction(() => storage.checkpoints.prune())) return "pruned";
-      // The other work of the object comes before the next turn.
+      // Other work of the object can run before the next turn.
       await scheduler.wait(0);
     }
   }

@@ -26,11 +26,11 @@ type ThreadRunsDeps = {
   queue: RunQueue;
   streams: RunStreams;
   states: ThreadStates;
-  /** The thread as this caller sees it; null when there is none. */
+  /** Returns the thread as the caller sees it; null if there is none. */
   wake: (filter: Visibility) => ThreadRow | null;
-  /** To be called when a run was made or changed. */
+  /** Must be called when a run was created or changed. */
   onChange: (run: RunRow) => void;
-  /** Resolves when the index has what changed. */
+  /** Resolves when the index has the changes. */
   indexed: () => Promise<void>;
 };
 
@@ -40,7 +40,7 @@ export type JoinOptions = { cancel_on_disconnect: boolean };
 
 export type FollowedRun = Result<ReadableStream<Uint8Array>, "thread_not_found" | "run_not_found">;
 
-/** What clients do with the runs of one thread. */
+/** The operations of clients on the runs of one thread. */
 export class ThreadRuns {
   readonly #deps: ThreadRunsDeps;
 
@@ -57,7 +57,7 @@ export class ThreadRuns {
       const { metadata } = payload;
       makeThread(this.#deps.storage, { scope, thread_id, metadata, temporary, ttl, tick });
     }
-    // Whoever does not know whether it has made a run asks for it again, by the same id.
+    // A client that does not know whether its run was created repeats the request with the same id.
     const known = this.#deps.storage.runs.get(request.run_id);
     const accepted =
       known === null
@@ -72,7 +72,7 @@ export class ThreadRuns {
     } else if (request.follow === "result") {
       stream = this.#deps.streams.result(run.seq, onDisconnect);
     }
-    // Clients are told of a run as it was asked for: that it begins at once is how it is stored.
+    // Clients see the run as it was requested: pending. That it may start at once only affects how it is stored.
     const json = toRunJson(
       { ...run, status: known?.status ?? "pending" },
       request.thread_id,
@@ -83,7 +83,7 @@ export class ThreadRuns {
     return { ok: true, value: { run: json, stream } };
   }
 
-  /** JSON text of a list of runs, with these fields of each; null when there is no such thread. */
+  /** Returns a list of runs as JSON text, with the requested fields of each; null if the thread does not exist. */
   async list(filter: Visibility, query: RunListQuery): Promise<JsonText | null> {
     const thread = this.#deps.wake(filter);
     if (thread === null) return null;
@@ -97,7 +97,7 @@ export class ThreadRuns {
     return toRunJson(run, thread.thread_id, this.#deps.queue.kwargs(run));
   }
 
-  /** A run in flight is cancelled first; its checkpoints go with it. */
+  /** Removes a run and its checkpoints. A run in flight is cancelled first. Returns false if there is no such run. */
   async remove(filter: Visibility, runId: string): Promise<boolean> {
     if (this.#deps.wake(filter) === null) return false;
     const run = this.#deps.storage.runs.get(runId);
@@ -108,7 +108,7 @@ export class ThreadRuns {
     return true;
   }
 
-  /** With `wait`, resolves when the run has ended. A run that has ended is left as it is. */
+  /** Cancels a run. With `wait`, resolves when the run has ended. A run that has ended already is left unchanged. */
   async cancel(
     filter: Visibility,
     runId: string,
@@ -122,7 +122,7 @@ export class ThreadRuns {
     return { ok: true, value: null };
   }
 
-  /** How many such runs there are. Those in flight are cancelled; nothing waits for their ends. */
+  /** Returns the number of selected runs. Those in flight are cancelled, without waiting for them to end. */
   async cancelAll(
     filter: Visibility,
     selection: ThreadRunSelection,
@@ -133,7 +133,7 @@ export class ThreadRuns {
     return runs.length;
   }
 
-  /** The run's final values as a JSON body that begins at once and ends with the run. */
+  /** Returns the run's final values as a JSON body, which begins at once and ends with the run. */
   async join(filter: Visibility, runId: string, options: JoinOptions): Promise<FollowedRun> {
     const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
@@ -148,7 +148,7 @@ export class ThreadRuns {
     const found = this.#findRun(runId, filter);
     if (!found.ok) return found;
     const run = found.value;
-    // Without a last event id a reader joins in: it gets what is produced from now on.
+    // Without a last event id the reader gets only events that are produced from now on.
     const after = query.last_event_id ?? this.#deps.storage.log.nextId(run.seq) - 1;
     const { modes } = query;
     const stream = this.#deps.streams.events(run.seq, {
@@ -174,8 +174,9 @@ export class ThreadRuns {
 }
 
 /**
- * JSON texts of a page of a thread's runs, newest first. Each is read when it is asked for, because its input may
- * be large. The page ends early when the thread is deleted; a run that is deleted meanwhile is left out.
+ * Yields the JSON texts of a page of a thread's runs, the newest first. Each run is read on demand, because its
+ * input may be large. The page ends early if the thread is deleted; a run that is deleted in the meantime is left
+ * out.
  */
 async function* runTexts(
   { runs, texts, thread }: ThreadStorage,
@@ -191,7 +192,7 @@ async function* runTexts(
     const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
     const members: [string, unknown][] = Object.entries(toRunJson(row, threadId, kwargs));
     const told = members.filter(([field]) => isWanted(field));
-    // No member of the API's run: only who asks for it by its name is told.
+    // This is not a member of the API's run, so it is included only if the caller names it.
     if (fields?.includes("stopped") === true) told.push(["stopped", row.stop !== null]);
     yield JSON.stringify(Object.fromEntries(told));
   }

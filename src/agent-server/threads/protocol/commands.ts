@@ -20,7 +20,7 @@ export type CommandAnswer =
   | { type: "success"; id: number; result: Record<string, unknown>; meta?: CommandMeta }
   | { type: "error"; id: number | null; error: CommandErrorCode; message: string };
 
-/** A command that is refused, with the protocol's code. */
+/** The refusal of a command, with the protocol's error code. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly error: CommandErrorCode;
@@ -39,7 +39,7 @@ export function errorAnswer(
   return { type: "error", id, error, message };
 }
 
-/** Performs the commands that are not about subscriptions, as the caller. */
+/** Performs all commands except those about subscriptions, on behalf of the caller. */
 export interface CommandPort {
   execute(caller: ConnectionCaller, threadId: string, command: Command): Promise<CommandAnswer>;
 }

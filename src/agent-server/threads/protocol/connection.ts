@@ -4,39 +4,45 @@ import type { RevisionRef } from "../../../lib/revision-ref.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { EventFilter } from "./event-filter.ts";
 
-/** Who has a connection, for as long as it lasts: each of its commands is authorized as theirs. */
+/** The owner of a connection for as long as it lasts: each of its commands is authorized as theirs. */
 export type ConnectionCaller = {
   scope: Scope;
   revision: RevisionRef | null;
   principal: Principal | null;
 };
 
-/** What a connection is opened with. */
+/** The data with which a connection is opened. */
 export type ConnectionRequest = {
   thread_id: string;
   caller: ConnectionCaller;
-  /** Which threads the caller sees. */
+  /** The filter of the threads that the caller may see. */
   filter: MetadataFilter | null;
 };
 
 export type Subscription = { id: string; filter: EventFilter };
 
-/** All there is to know of a connection when its object has been away from memory. */
+/** All data of a connection that is needed after its object was evicted from memory. */
 export type ConnectionRecord = ConnectionRequest & {
   subscriptions: Subscription[];
-  /** The number of the last event that was sent. */
+  /** The number of the latest event that was sent. */
   after: number;
 };
 
-/** By which header of the upgrade the Worker tells the thread's object who connects. */
+/** Header of the upgrade in which the Worker passes the connection's data to the thread's object. */
 const CONNECTION_HEADER = "x-threadworks-connection";
 
-/** What the platform keeps beside a sleeping connection, with room for its subscriptions. */
+/**
+ * Maximum characters of the record that the platform keeps for a hibernating connection, including its
+ * subscriptions.
+ */
 export const MAX_RECORD_CHARS = 15_000;
 
 const MAX_REQUEST_CHARS = 8000;
 
-/** The upgrade as the thread's object gets it; null for an identity that is too large to be kept beside it. */
+/**
+ * Returns the upgrade request for the thread's object; null if the identity is too large to be kept with the
+ * connection.
+ */
 export function upgradeRequest(request: ConnectionRequest): Request | null {
   const text = encodeURIComponent(JSON.stringify(request));
   if (text.length > MAX_REQUEST_CHARS) return null;

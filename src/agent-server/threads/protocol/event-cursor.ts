@@ -9,23 +9,23 @@ import {
 } from "../../../graph-runtime/stream-protocol/run-translator.ts";
 
 /**
- * Each logged event of a thread has a place, counted over its runs. What it is translated to is numbered within the
- * place, so that the number of an event is known without translating what came before its run.
+ * Each logged event of a thread has a place, counted across its runs. The protocol events that it is translated to
+ * are numbered within the place, so that an event's number is known without translating the runs before it.
  */
 const NUMBERS_PER_PLACE = 1_000_000;
 
-/** The number of the last event that may be before this place. */
+/** Returns the highest number that an event before this place can have. */
 export function lastSeqBefore(place: number): number {
   return place * NUMBERS_PER_PLACE - 1;
 }
 
 /** The logs of a thread's runs, one after the other. */
 export type ThreadLog = {
-  /** The run that has this place, or the first after it. */
+  /** Returns the run that contains this place, or the first run after it. */
   runAt: (place: number) => RunRow | null;
-  /** The first run that begins at this place or later. */
+  /** Returns the first run that begins at this place or later. */
   runFrom: (place: number) => RunRow | null;
-  /** Null for a run that was removed. */
+  /** Returns null if the run was removed. */
   runNow: (runId: string) => RunRow | null;
   read: (runSeq: number, after: number) => LoggedEvent[];
   hasEnded: (runSeq: number) => boolean;
@@ -33,7 +33,10 @@ export type ThreadLog = {
   endOf: (run: RunRow) => RunEnd;
 };
 
-/** `more`: there may be more at once. Null: events that are due are gone. */
+/**
+ * `more` means that further events may be available at once. A null step means that the next events no longer
+ * exist.
+ */
 export type CursorStep = { frames: ProtocolFrame[]; more: boolean } | null;
 
 /** The run that is being read. */
@@ -41,10 +44,10 @@ type Current = { run: RunRow; firstPlace: number; nextId: number; translator: Ru
 
 const NOTHING: CursorStep = { frames: [], more: false };
 
-/** Reads the events of a thread in their order, from a number on. */
+/** Reads the events of a thread in order, starting after a number. */
 export class EventCursor {
   readonly #log: ThreadLog;
-  /** Nothing up to this number is told. */
+  /** Events up to this number are skipped. */
   readonly #after: number;
   #place: number;
   #current: Current | null = null;
@@ -60,7 +63,7 @@ export class EventCursor {
     const current = (this.#current ??= this.#nextRun());
     if (current === null) return NOTHING;
     const { run, firstPlace, translator } = current;
-    // Asked before reading: events written in between are read, never skipped.
+    // Checked before reading: events that are written in between are still read, and never skipped.
     const ended = this.#log.hasEnded(run.seq);
     const events = this.#log.read(run.seq, current.nextId - 1);
     const last = events.at(-1);

@@ -1,12 +1,12 @@
 import { CHANNELS } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
 import type { ProtocolFrame } from "./event-frame.ts";
 
-/** Which events a reader wants. */
+/** Selects the events that a reader gets. */
 export type EventFilter = {
   channels: string[];
-  /** Only events at or below one of these paths; null for all. */
+  /** Selects events at or below one of these paths; null selects all. */
   namespaces: string[][] | null;
-  /** How many levels below its path an event may be; null for any. */
+  /** Maximum number of levels that an event may be below its path; null for no maximum. */
   depth: number | null;
 };
 
@@ -37,7 +37,7 @@ function isBelow(namespace: readonly string[], { namespaces, depth }: EventFilte
   );
 }
 
-/** Whether the path begins with the prefix. A segment without an id stands for each of its executions. */
+/** Whether the path begins with the prefix. A segment without an id matches each execution of the node. */
 export function startsWith(namespace: readonly string[], prefix: readonly string[]): boolean {
   return prefix.every((wanted, index) => {
     const segment = namespace[index];

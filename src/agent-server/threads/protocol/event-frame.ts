@@ -1,17 +1,17 @@
 import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
 
-/** An event with its place, encoded once for all who read it. */
+/** An event with its number, encoded once for all its readers. */
 export type ProtocolFrame = {
   seq: number;
   channel: string;
   namespace: string[];
   /** The envelope as JSON text. */
   text: string;
-  /** The envelope as a server-sent event; made when the first reader needs it. */
+  /** Returns the envelope as a server-sent event; it is encoded when the first reader needs it. */
   bytes: () => Uint8Array;
 };
 
-/** Gives the event its place. `at` is when it happened, in epoch milliseconds. */
+/** Assigns a number to the event. `at` is the time at which it happened, in epoch milliseconds. */
 export function toProtocolFrame(event: ProtocolEvent, seq: number, at: number): ProtocolFrame {
   const { method, namespace, node, data, eventId = String(seq) } = event;
   const params = { namespace, timestamp: at, ...(node === undefined ? {} : { node }), data };

@@ -2,16 +2,16 @@ import { concatBytes } from "../../../lib/bytes.ts";
 import { type EventFilter, isWanted } from "./event-filter.ts";
 import type { EventPlace } from "./shared-events.ts";
 
-/** Proxies and clients give up on silent connections. */
+/** Milliseconds between heartbeats, because proxies and clients give up on silent connections. */
 const HEARTBEAT_MS = 5000;
 
-/** A reader that has taken nothing for so long, though there is something for it, is cut off. */
+/** Milliseconds after which a reader that takes nothing, although there are events for it, is disconnected. */
 export const SLOW_READER_MS = 60_000;
 
-/** How much a reader is given at once; a single event may be larger. */
+/** Maximum bytes that a reader is given at once; a single event may be larger. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** How many events are looked at for one reader before others have their turn. */
+/** Number of events that are examined for one reader before the others have their turn. */
 export const EVENTS_IN_A_TURN = 2000;
 
 const HEARTBEAT = new TextEncoder().encode(": heartbeat\n");
@@ -19,18 +19,18 @@ const HEARTBEAT = new TextEncoder().encode(": heartbeat\n");
 type Reader = {
   place: EventPlace;
   filter: EventFilter;
-  /** Whether there is a thread, and it is shown to whom this is. */
+  /** Returns whether the thread exists and is visible to the reader. */
   maySee: () => boolean;
-  /** Whether it has been so: only then is the end of the thread told. */
+  /** Whether the reader has ever seen the thread: only then does it learn of the thread's end. */
   hasSeen: boolean;
   /** Set while the reader can take more. */
   wanting: ReadableStreamDefaultController<Uint8Array> | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
-  /** When it was last sent something. */
+  /** The time at which something was last sent to the reader, in epoch milliseconds. */
   spokeAt: number;
 };
 
-/** Those who read the events of a thread as server-sent events. Each takes them at its own pace. */
+/** The readers of a thread's events as server-sent events. Each reads at its own pace. */
 export class EventReaders {
   readonly #now: () => number;
   readonly #onLeave: () => void;
@@ -46,7 +46,7 @@ export class EventReaders {
     return this.#readers.size;
   }
 
-  /** Server-sent events from the place on, which end only when the thread does. */
+  /** Streams server-sent events from the place on. The stream ends only when the thread is deleted. */
   open(place: EventPlace, filter: EventFilter, maySee: () => boolean): ReadableStream<Uint8Array> {
     const reader: Reader = {
       place,
@@ -74,24 +74,24 @@ export class EventReaders {
     );
   }
 
-  /** Shows everybody what is new. */
+  /** Sends new events to all readers. */
   wake(): void {
     for (const reader of this.#readers) this.#serve(reader);
   }
 
-  /** Tells everybody who has seen the thread why there is no more, and ends their streams. */
+  /** Ends the streams of all readers that have seen the thread, with the reason. */
   endAll(reason: string): void {
     for (const reader of this.#readers) if (reader.hasSeen) this.#cutOff(reader, reason);
   }
 
-  /** Keeps connections alive, and cuts off who does not read. */
+  /** Keeps connections alive, and disconnects readers that do not read. */
   tick(): void {
     const now = this.#now();
     for (const reader of this.#readers) {
       if (reader.wanting !== null) {
         if (now - reader.spokeAt >= HEARTBEAT_MS) this.#send(reader, HEARTBEAT);
       } else if (now - reader.spokeAt >= SLOW_READER_MS) {
-        this.#cutOff(reader, "Nothing was read of this stream for a minute");
+        this.#cutOff(reader, "The stream was not read for a minute");
       }
     }
   }
@@ -104,7 +104,7 @@ export class EventReaders {
     for (let looked = 0; looked < EVENTS_IN_A_TURN && size < CHUNK_BYTES; looked += 1) {
       const taken = reader.place.take();
       if (taken === "gone") {
-        this.#cutOff(reader, "Events that come next are not kept any more");
+        this.#cutOff(reader, "The next events are no longer kept");
         return;
       }
       if (taken === "none") {

@@ -8,25 +8,26 @@ import {
 } from "./connection.ts";
 import type { EventPlace, SharedEvents } from "./shared-events.ts";
 
-/** A connection is sent nothing more while so much waits on its way: the log waits instead. */
+/** Maximum bytes buffered for a connection: beyond this, events wait in the log instead. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** When those that could not take more are looked at again. */
+/** Milliseconds after which connections that could not take more are tried again. */
 const STALLED_RETRY_MS = 500;
 
 /**
- * How long events wait for the subscriptions that follow one. Clients say what they want by several commands in a row, and
- * one that hears of a run's end by the first of them does not read what the others bring of that run.
+ * Milliseconds for which events wait for further subscriptions after one. Clients send several subscribe commands
+ * in a row, and a client that learns of a run's end through the first does not read what the others deliver of
+ * that run.
  */
 const SUBSCRIBING_MS = 5;
 
-/** A client understands 4000 and the status of HTTP that says the same; after these two it may come again. */
+/** Close codes: 4000 plus the HTTP status with the same meaning. After either of them a client may reconnect. */
 const CLOSE_SLOW = 4408;
 const CLOSE_GONE = 4404;
 
 /** The parts of a WebSocket that are used here. */
 export type Socket = {
-  /** Not every runtime knows it: where it is missing, nothing is known to wait. */
+  /** Not supported by every runtime: where it is missing, the buffer is taken to be empty. */
   readonly bufferedAmount?: number;
   send: (text: string) => void;
   close: (code?: number, reason?: string) => void;
@@ -40,37 +41,37 @@ type Connection = {
   socket: Socket;
   request: ConnectionRequest;
   subscriptions: Map<string, Subscription>;
-  /** What later subscriptions have still to be told of the past; nothing live comes before that. */
+  /** Past events that later subscriptions still have to get. They are sent before any live event. */
   replays: Replay[];
   place: EventPlace;
-  /** Whether the thread was shown to whom this is: only then is its end told. */
+  /** Whether the connection has ever seen the thread: only then does it learn of the thread's end. */
   hasSeen: boolean;
   stalledSince: number | null;
   isScheduled: boolean;
-  /** How many of its commands change what it wants at this moment: it is sent no events before they have. */
+  /** Number of its pending commands that change its subscriptions. No events are sent to it until they are done. */
   subscribing: number;
 };
 
 export type SocketDeps = {
   events: SharedEvents;
   now: () => number;
-  /** Whether the thread is there, and shown to whom this connection is. */
+  /** Returns whether the thread exists and is visible to the connection's caller. */
   maySee: (request: ConnectionRequest) => boolean;
-  /** No run is in flight: the object may be put to sleep. */
+  /** Returns whether no run is in flight, so that the object may hibernate. */
   isIdle: () => boolean;
   onLeave: () => void;
 };
 
 /**
- * The WebSockets of a thread. Each is sent what its subscriptions want, as fast as it takes it. They outlive the object's
- * memory: what is needed then is kept beside each, and written whenever nothing is in flight.
+ * The WebSockets of a thread. Each gets the events of its subscriptions as fast as it takes them. The sockets
+ * outlive the object's memory: their state is stored with each of them, and updated whenever no run is in flight.
  */
 export class EventSockets {
   readonly #deps: SocketDeps;
   readonly #connections = new Map<Socket, Connection>();
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  /** `sleeping`: the connections that the object had before it was put to sleep. */
+  /** `sleeping` are the connections that the object had before it hibernated. */
   constructor(deps: SocketDeps, sleeping: readonly Socket[]) {
     this.#deps = deps;
     for (const socket of sleeping) {
@@ -83,7 +84,7 @@ export class EventSockets {
     return this.#connections.size;
   }
 
-  /** Somebody wants to be told of events. */
+  /** Whether any connection is subscribed to events. */
   get isReading(): boolean {
     return [...this.#connections.values()].some(({ subscriptions }) => subscriptions.size > 0);
   }
@@ -96,7 +97,10 @@ export class EventSockets {
     return this.#connections.get(socket)?.request ?? null;
   }
 
-  /** A command that changes what this connection wants has come: events wait until a moment after its `settle`. */
+  /**
+   * Must be called when a command arrives that changes the connection's subscriptions. Events are held back until
+   * shortly after `settle` is called.
+   */
   hold(socket: Socket): { settle: () => void } {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return { settle: () => undefined };
@@ -105,14 +109,15 @@ export class EventSockets {
       connection.subscribing -= 1;
       this.#serve(connection);
     };
-    // Twice: the first time is over at once where the object was busy for longer, with commands that nobody has read yet.
+    // Waits twice: if the object was busy for longer than one wait, the first timer fires at once, before the
+    // commands that arrived in the meantime have been read.
     const wait = (then: () => void): void => void setTimeout(then, SUBSCRIBING_MS);
     return { settle: () => wait(() => wait(settled)) };
   }
 
   /**
-   * Adds a subscription, whose past from `since` on is sent before anything that is new; false when the connection has
-   * more of them than can be kept.
+   * Adds a subscription. Its past events from `since` on are sent before any new event. Returns false if the
+   * connection has more subscriptions than can be stored.
    */
   subscribe(socket: Socket, subscription: Subscription, since: number): boolean {
     const connection = this.#connections.get(socket);
@@ -134,7 +139,7 @@ export class EventSockets {
     return true;
   }
 
-  /** Takes a subscription away, and returns it; null when the connection has no such one. */
+  /** Removes a subscription and returns it; null if the connection has no such subscription. */
   unsubscribe(socket: Socket, id: string): Subscription | null {
     const connection = this.#connections.get(socket);
     const subscription = connection?.subscriptions.get(id);
@@ -145,7 +150,7 @@ export class EventSockets {
     return subscription;
   }
 
-  /** To be called when a connection has been closed; returns what it was subscribed to. */
+  /** Must be called when a connection was closed; returns its subscriptions. */
   closed(socket: Socket): Subscription[] {
     const connection = this.#connections.get(socket);
     this.#connections.delete(socket);
@@ -157,7 +162,7 @@ export class EventSockets {
     return connection === undefined ? [] : [...connection.subscriptions.values()];
   }
 
-  /** Sends everybody what is new. */
+  /** Sends new events to all connections. */
   wake(): void {
     for (const connection of this.#connections.values()) this.#serve(connection);
   }
@@ -185,7 +190,7 @@ export class EventSockets {
     return connection;
   }
 
-  /** In a turn of its own, so that the answer to a command precedes what it leads to. */
+  /** Serves the connection in a separate turn, so that the answer to a command precedes the events that it causes. */
   #schedule(connection: Connection): void {
     if (connection.isScheduled) return;
     connection.isScheduled = true;
@@ -205,11 +210,11 @@ export class EventSockets {
       if (this.#isStalled(connection)) return;
       const step = this.#next(connection);
       if (step === "gone") {
-        this.#cutOff(socket, CLOSE_SLOW, "Events that come next are not kept any more");
+        this.#cutOff(socket, CLOSE_SLOW, "The next events are no longer kept");
         return;
       }
       if (step === "none") {
-        // An object with a run in flight does not go to sleep.
+        // An object with a run in flight does not hibernate.
         if (this.#deps.isIdle()) this.#save(connection);
         return;
       }
@@ -218,7 +223,7 @@ export class EventSockets {
     this.#schedule(connection);
   }
 
-  /** What is to be sent next. */
+  /** Returns what to send next. */
   #next(connection: Connection): { text: string } | "more" | "none" | "gone" {
     const [replay] = connection.replays;
     if (replay === undefined) {
@@ -248,14 +253,14 @@ export class EventSockets {
     const now = this.#deps.now();
     connection.stalledSince ??= now;
     if (now - connection.stalledSince >= SLOW_READER_MS) {
-      this.#cutOff(socket, CLOSE_SLOW, "Nothing was read of this connection for a minute");
+      this.#cutOff(socket, CLOSE_SLOW, "The connection was not read for a minute");
     } else {
       this.#timer ??= setTimeout(() => this.retry(), STALLED_RETRY_MS);
     }
     return true;
   }
 
-  /** Looks again at connections that could not take more. */
+  /** Tries connections again that could not take more. */
   retry(): void {
     this.#timer = null;
     for (const connection of this.#connections.values()) {
@@ -268,9 +273,10 @@ export class EventSockets {
     socket.close(code, reason);
   }
 
-  /** Writes beside the socket what is needed after a sleep; false when that is too much. */
+  /** Stores the state of a connection with its socket; returns false if it is too large. */
   #save({ socket, request, subscriptions, replays, place }: Connection): boolean {
-    // What had still to be told of the past is told again with the rest: a client knows events by their ids.
+    // The earliest position is stored, so that unfinished replays are sent again along with later events. Clients
+    // recognize repeated events by their ids.
     const after = Math.min(place.after, ...replays.map((replay) => replay.place.after));
     const record: ConnectionRecord = {
       ...request,

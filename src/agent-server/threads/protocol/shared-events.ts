@@ -2,10 +2,10 @@ import { EventCursor, type CursorStep, type ThreadLog } from "./event-cursor.ts"
 import { type EventFilter, isWanted } from "./event-filter.ts";
 import type { ProtocolFrame } from "./event-frame.ts";
 
-/** How much of encoded events is kept for readers to share; a single event may be larger. */
+/** Maximum characters of encoded events that are kept for readers to share; a single event may be larger. */
 const KEPT_CHARS = 1024 * 1024;
 
-/** How many events are counted before other work of the object has its turn. */
+/** Number of events that are counted before other work of the object has its turn. */
 const COUNTED_IN_A_TURN = 2000;
 
 const NONE: ProtocolFrame[] = [];
@@ -13,29 +13,29 @@ const NONE: ProtocolFrame[] = [];
 const AT_END: CursorStep = { frames: NONE, more: false };
 
 /**
- * The newest events of a thread: each is translated and encoded once for all readers that keep up. A reader that is
- * further behind reads the log by itself.
+ * The newest events of a thread. Each is translated and encoded once for all readers that keep up. A reader that
+ * is further behind reads the log by itself.
  */
 export class SharedEvents {
   readonly #log: ThreadLog;
   #head: EventCursor | null = null;
-  /** Without gaps from the one after `#from` on. */
+  /** The kept events, without gaps from the one after `#from` on. */
   #frames: ProtocolFrame[] = NONE;
   #from = 0;
   #chars = 0;
-  /** The log has had nothing after the last frame. */
+  /** Whether the log had nothing after the last frame. */
   #isAtEnd = false;
 
   constructor(log: ThreadLog) {
     this.#log = log;
   }
 
-  /** A reader's place, from which it is told what comes after this number. */
+  /** Returns a reader's position, from which it gets the events after this number. */
   placeAfter(after: number): EventPlace {
     return new EventPlace(this, after);
   }
 
-  /** How many events there are that are wanted, after one number and up to another. */
+  /** Returns the number of events that match the filter, after `after` and up to `until`. */
   async count(filter: EventFilter, after: number, until: number): Promise<number> {
     const place = this.placeAfter(after);
     let count = 0;
@@ -50,12 +50,12 @@ export class SharedEvents {
     }
   }
 
-  /** There may be more in the log than when it was last read. */
+  /** Must be called when the log may contain more than when it was last read. */
   logChanged(): void {
     this.#isAtEnd = false;
   }
 
-  /** Gives up what is kept: nobody reads. */
+  /** Drops the kept events, when there are no readers. */
   clear(): void {
     this.#head = null;
     this.#frames = NONE;
@@ -63,7 +63,7 @@ export class SharedEvents {
     this.#isAtEnd = false;
   }
 
-  /** Events after `after`, by the reader's own cursor where it has to have one. */
+  /** Returns the events after `after`, from the reader's own cursor if the kept events do not reach back that far. */
   read(after: number, own: EventCursor | null): { step: CursorStep; own: EventCursor | null } {
     if (this.#head === null) {
       this.#head = new EventCursor(this.#log, after);
@@ -114,7 +114,7 @@ export class SharedEvents {
   }
 }
 
-/** Where one reader is in the events of a thread. */
+/** The position of one reader in the events of a thread. */
 export class EventPlace {
   readonly #shared: SharedEvents;
   #after: number;
@@ -133,8 +133,8 @@ export class EventPlace {
   }
 
   /**
-   * The next event. "more": none yet, though there may be some when asked again; "none": there is nothing now; "gone":
-   * what comes next is not kept any more.
+   * Takes the next event. Returns "more" if there is none yet, but asking again may yield one; "none" if there is
+   * nothing now; "gone" if the next events are no longer kept.
    */
   take(): ProtocolFrame | "more" | "none" | "gone" {
     for (;;) {

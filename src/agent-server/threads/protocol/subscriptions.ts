@@ -5,23 +5,26 @@ import type { Subscription } from "./connection.ts";
 import { type EventFilter, isChannel } from "./event-filter.ts";
 import type { EventSockets } from "./event-sockets.ts";
 
-/** How many subscriptions of closed connections are remembered for those who come again, and how long. */
+/**
+ * Maximum number of subscriptions of closed connections that are remembered for clients that reconnect, and for
+ * how many milliseconds.
+ */
 const MAX_LEFT = 1000;
 const LEFT_MS = 120_000;
 
-/** Longer names and paths than these are of nothing that runs here. */
+/** Maximum lengths: no name or path that exists here is longer. */
 const MAX_NAME_CHARS = 512;
 const MAX_SEGMENTS = 64;
 const MAX_LISTED = 100;
 
 const name = z.string().max(MAX_NAME_CHARS);
 
-/** What a reader wants, as a client says it. */
+/** The members of a command with which a client selects events. */
 export const filterMembers = {
   channels: z
     .array(
       name.refine(isChannel, {
-        message: "This channel is not one of those that there are",
+        message: "There is no such channel",
         params: { type: "value_error" },
       }),
     )
@@ -53,11 +56,11 @@ type SubscriptionsDeps = {
   now: () => number;
   lastSeq: () => number;
   hasRun: (runId: string) => boolean;
-  /** How many events after a number whoever is connected is told. */
+  /** Counts the events after a number that the connection's caller may see. */
   countPast: (socket: WebSocket, filter: EventFilter, since: number) => Promise<number>;
 };
 
-/** The commands by which a WebSocket says what it wants to be told. */
+/** The commands with which a WebSocket subscribes to events. */
 export class Subscriptions {
   readonly #sockets: EventSockets;
   readonly #deps: SubscriptionsDeps;
@@ -103,7 +106,10 @@ export class Subscriptions {
     return {};
   }
 
-  /** Gives a connection the subscriptions of a former one, or tells its own ones again, after the last event it has. */
+  /**
+   * Gives a connection the subscriptions of an earlier one, or replays its own ones, after the last event that it
+   * has.
+   */
   #reconnect(socket: WebSocket, params: unknown): Record<string, unknown> {
     const { run_id, last_event_id, subscriptions } = parsedParams(reconnectParams, params);
     if (!this.#deps.hasRun(run_id)) {
@@ -137,7 +143,10 @@ export class Subscriptions {
   }
 }
 
-/** What a command is given, by its schema; members that the schema does not know are ignored, and noted. */
+/**
+ * Parses a command's params by a schema. Members that the schema does not know are ignored and noted. Throws a
+ * `CommandError` if the params are not valid.
+ */
 export function parsedParams<S extends z.ZodType>(
   schema: S,
   params: unknown,

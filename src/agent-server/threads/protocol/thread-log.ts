@@ -8,14 +8,14 @@ import type {
   TranslatedRun,
 } from "../../../graph-runtime/stream-protocol/run-translator.ts";
 
-/** What is known of runs outside of their tables. */
+/** State of runs that is not stored in their tables. */
 type RunsNow = {
   hasEnded: (runSeq: number) => boolean;
-  /** The id of the first event of the run that must not be shown yet. */
+  /** Returns the id of the first event of the run that must not be shown yet. */
   shownBefore: (runSeq: number) => number;
 };
 
-/** The logs of a thread's runs as its readers see them, also while there is no thread yet. */
+/** Returns the logs of a thread's runs as its readers see them. It may be used before the thread exists. */
 export function threadLog(storage: ThreadStorage, now: RunsNow): ThreadLog {
   const { runs, log } = storage;
   return {
@@ -24,7 +24,7 @@ export function threadLog(storage: ThreadStorage, now: RunsNow): ThreadLog {
     runNow: (runId) => (storage.exists ? runs.get(runId) : null),
     read: (runSeq, after) =>
       storage.exists ? log.read(runSeq, after, now.shownBefore(runSeq)) : [],
-    // What was written last may be on its way to disk.
+    // The last events may not be on disk yet.
     hasEnded: (runSeq) => now.hasEnded(runSeq) && now.shownBefore(runSeq) === Infinity,
     describe: (run) => describe(storage, run),
     endOf: (run) => endOf(storage, run),
@@ -36,7 +36,7 @@ function describe(storage: ThreadStorage, run: RunRow): TranslatedRun {
   return { run_id, graph_id, answers: answersOf(storage, run) };
 }
 
-/** The ids of the interrupts that a run answers, where it was made with answers to some. */
+/** Returns the ids of the interrupts that a run answers, if it was created with answers keyed by them. */
 export function answersOf({ texts }: ThreadStorage, run: RunRow): string[] {
   const kwargs = kwargsText(texts, run);
   if (kwargs === null) return [];
@@ -46,7 +46,7 @@ export function answersOf({ texts }: ThreadStorage, run: RunRow): string[] {
   return Object.keys(resume).filter((key) => INTERRUPT_ID.test(key));
 }
 
-/** How LangGraph names interrupts; a `resume` with other keys is one answer. */
+/** Format of LangGraph's interrupt ids; a `resume` with other keys is a single answer. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 function endOf({ checkpoints }: ThreadStorage, run: RunRow): RunEnd {

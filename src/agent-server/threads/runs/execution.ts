@@ -1,9 +1,9 @@
 import type { RunRow, RunStatus } from "../storage/run-row.ts";
 
-/** What a cancelled run becomes. `rollback` removes it and its checkpoints. */
+/** The way in which a run is cancelled. `rollback` removes the run and its checkpoints. */
 export type CancelAction = "interrupt" | "rollback" | "timeout";
 
-/** One attempt of one run, in memory: exists exactly while a graph host works on it. */
+/** One attempt of one run, in memory. It exists exactly while a graph host works on it. */
 export class Execution {
   readonly run: RunRow;
   readonly cancelled: Promise<void>;
@@ -26,19 +26,19 @@ export class Execution {
     return this.#cancelAction;
   }
 
-  /** The first reason stands, but a rollback outweighs an interrupt: it removes more. */
+  /** The latest action counts, except that a rollback is never replaced, because it removes more. */
   cancel(action: CancelAction): void {
     if (this.#cancelAction !== "rollback") this.#cancelAction = action;
     this.#cancel();
   }
 
-  /** Also releases the host's call that waits for a cancellation. */
+  /** Ends the execution. This also releases the host's call that waits for a cancellation. */
   end(): void {
     this.#end();
     this.#cancel();
   }
 
-  /** The status an outcome gets: a run that was cancelled before it ended by itself is cancelled. */
+  /** Returns the status for an outcome: a run that was cancelled before it ended by itself is cancelled. */
   finalStatus(outcome: "success" | "interrupted" | "error"): RunStatus {
     if (outcome !== "interrupted") return outcome;
     return this.#cancelAction === "timeout" ? "timeout" : "interrupted";

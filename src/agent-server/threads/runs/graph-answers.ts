@@ -7,8 +7,8 @@ import type {
 } from "../../../graph-runtime/protocol.ts";
 
 /**
- * What a graph host answered, if it is an outcome: a deployment's host is its own code, and a run whose
- * end cannot be stored would never end. Throws for anything else.
+ * Returns a graph host's answer if it is a run's outcome, and throws otherwise. The host of a deployment is the
+ * deployment's own code, and a run whose end cannot be stored would never end.
  */
 export function toOutcome(value: unknown): RunOutcome {
   if (isOutcome(value)) return value;
@@ -54,8 +54,8 @@ function isTextOrNull(value: unknown): boolean {
 }
 
 /**
- * Whether the thread waits for somebody. LangGraph names no next node when the node that is to go on has stopped for a
- * second time, so its interrupts count, too.
+ * Whether the thread waits for input. LangGraph reports no next node when a resumed node has stopped for a second
+ * time, so pending interrupts count, too.
  */
 export function isStopped({ next, interrupts }: ThreadSnapshot): boolean {
   return next.length > 0 || Object.keys(interrupts).length > 0;
@@ -67,7 +67,7 @@ type WireState = {
   tasks: { id: string; interrupts: WireInterrupt[] }[];
 };
 
-/** What the thread shows of a ThreadState that the graph host wrote. Throws when it wrote none. */
+/** Returns the visible part of a ThreadState that the graph host wrote. Throws if the text is not a state. */
 export function parseSnapshot(stateJson: string): ThreadSnapshot {
   const state: unknown = JSON.parse(stateJson);
   if (!isState(state)) throw new TypeError("The graph host's answer is not a state");

@@ -16,9 +16,9 @@ type RunAdmissionDeps = {
   now: () => number;
 };
 
-/** The queue that a run is taken into. */
+/** The queue that a run is added to. */
 type Queue = {
-  /** Nothing is executed. */
+  /** Whether no run is executing. */
   isFree: boolean;
   cancel: (run: RunRow, action: CancelAction) => void;
 };
@@ -27,7 +27,7 @@ export type EnqueueResult =
   | { ok: true; run: RunRow; kwargs: RunKwargs }
   | { ok: false; code: "busy" };
 
-/** How runs are stored as they are asked for, and as they begin. */
+/** Stores runs when they are requested, and when they start. */
 export class RunAdmission {
   readonly #storage: ThreadStorage;
   readonly #streams: RunStreams;
@@ -42,8 +42,8 @@ export class RunAdmission {
   }
 
   /**
-   * Stores the run and applies its multitask strategy. A run that nothing comes before is stored as one that has begun,
-   * in one write: it is `running`, and is to be executed in the same turn.
+   * Stores the run and applies its multitask strategy. A run with nothing before it is stored as started, in a
+   * single write: it is `running`, and must be executed in the same turn.
    */
   admit(request: CreateRunRequest, queue: Queue): EnqueueResult {
     const { runs, thread } = this.#storage;
@@ -92,7 +92,7 @@ export class RunAdmission {
       : runs.insert(row);
   }
 
-  /** A run that was stored before begins, or is tried again. */
+  /** Starts or retries a run that was stored before. */
   begin(row: RunRow): RunRow {
     const { runs, thread } = this.#storage;
     return this.#storage.transaction(() => {
@@ -100,13 +100,13 @@ export class RunAdmission {
         ...this.#startOf(row, { isNew: false }),
         now: this.#now(),
       });
-      // A queued run may be of another graph than the one before: from now on it owns the state.
+      // A queued run may use a different graph than the run before; from now on its graph owns the state.
       if (thread.get().graph_id !== row.graph_id) thread.setGraph(row.graph_id);
       return this.#begun(started);
     });
   }
 
-  /** What the row of a run that begins has to say. */
+  /** Returns the columns of a run's row that are set when it starts. */
   #startOf(row: Pick<RunRow, "seq" | "resumable">, { isNew }: { isNew: boolean }): RunStart {
     const { runs, log, thread } = this.#storage;
     log.forgetEnded((seq) => runs.isInFlight(seq) || this.#streams.hasReaders(seq));
@@ -114,7 +114,7 @@ export class RunAdmission {
     return { place: thread.get().next_seq, nextEvent: log.begin(row.seq, { stored, isNew }) };
   }
 
-  /** An attempt begins with an event. */
+  /** Appends the event with which each attempt begins. */
   #begun(started: RunRow): RunRow {
     this.#streams.begin(started);
     const { run_id, attempt } = started;
@@ -125,14 +125,14 @@ export class RunAdmission {
 }
 
 /**
- * Between two commits of a run whose events are stored: what comes meanwhile is one row. A reader sees an event that much
- * later, but for the first after a pause.
+ * Milliseconds between two commits of a run whose events are stored: events in between become one row. A reader
+ * sees an event later by up to this time, except for the first event after a pause.
  */
 const STORED_REST_MS = 120;
 
 type RunOutputDeps = { storage: ThreadStorage; streams: RunStreams; now: () => number };
 
-/** What a run writes while it runs: checkpoints and events, which readers see when they are on disk. */
+/** The output of an executing run: checkpoints and events, which readers see once they are on disk. */
 export class RunOutput {
   readonly #storage: ThreadStorage;
   readonly #streams: RunStreams;
@@ -144,7 +144,7 @@ export class RunOutput {
     this.#now = now;
   }
 
-  /** Stores what the run's host has gathered; the answer says how it is to go on. */
+  /** Stores what the run's host has collected; the answer tells the host how to proceed. */
   async commit(run: RunRow, batch: RunBatch): Promise<CommitAck> {
     this.#storage.transaction(() => {
       this.#storage.checkpoints.apply(batch.checkpoints, run.run_id);
@@ -157,7 +157,7 @@ export class RunOutput {
       : { ok: true, follow };
   }
 
-  /** Adds events, which readers do not see before `release`. In a transaction. */
+  /** Appends events, which readers do not see before `release`. Must be called in a transaction. */
   append(run: RunRow, events: RunBatch["events"]): void {
     const { log } = this.#storage;
     const first = log.nextId(run.seq);
@@ -166,7 +166,7 @@ export class RunOutput {
     this.#streams.hold(run.seq, first, end);
   }
 
-  /** Shows readers what there is by now, as soon as it is on disk. */
+  /** Shows the events so far to readers, as soon as they are on disk. */
   async release(run: RunRow): Promise<void> {
     const end = this.#storage.log.nextId(run.seq);
     await this.#storage.durable();

@@ -21,17 +21,17 @@ export type RunEndingsDeps = {
   states: ThreadStates;
   webhooks: Pick<WebhookOutbox, "add" | "forget">;
   now: () => number;
-  /** How long the events of an ended run are kept for late readers. */
+  /** Milliseconds for which the events of an ended run are kept for late readers. */
   retentionMs: number;
 };
 
 type Ending = { status: RunRow["status"]; error?: RunError | null; stop?: string | null };
 
-/** What a run leaves when it ends: its row, its events, its result, and the state of its thread. */
+/** Stores the end of a run: its row, its events, its result, and the state of its thread. */
 export class RunEndings {
   readonly #deps: RunEndingsDeps;
   readonly #storage: ThreadStorage;
-  /** Final values of runs that ended while somebody waited for them, by run. */
+  /** Final values of runs that ended while clients waited for them, keyed by the run's `seq`. */
   readonly #results = new Map<number, string>();
 
   constructor(deps: RunEndingsDeps) {
@@ -39,31 +39,34 @@ export class RunEndings {
     this.#storage = deps.storage;
   }
 
-  /** The final values of a run that has just ended; later they are read from its checkpoint. */
+  /** Returns the final values of a run that has just ended; null later, when they are read from its checkpoint. */
   result(runSeq: number): string | null {
     return this.#results.get(runSeq) ?? null;
   }
 
-  /** Forgets the run's result, for which nobody waits any more. */
+  /** Forgets the run's result, when no client waits for it any longer. */
   forgetResult(runSeq: number): void {
     this.#results.delete(runSeq);
   }
 
-  /** For those who wait for the run now; whoever asks later gets it from the checkpoint. */
+  /** Keeps the result for clients that are waiting for the run; later ones read it from the checkpoint. */
   keepResult(run: RunRow, result: string | null, error: RunError | null): void {
     if (!this.#deps.streams.hasReaders(run.seq)) return;
     const text = error === null ? result : JSON.stringify({ __error__: error });
     this.#results.set(run.seq, text ?? this.#storage.thread.values() ?? "{}");
   }
 
-  /** Where the run left the thread; read from its last checkpoint when its host could not say. */
+  /**
+   * Returns the state in which the run left the thread. It is read from the last checkpoint if the host did not
+   * return it.
+   */
   async snapshotOf(run: RunRow, outcome: RunOutcome): Promise<ThreadSnapshot | null> {
     const { result, snapshot } = outcome;
     if (snapshot === "result") return { values: result, next: [], interrupts: {} };
     return snapshot ?? this.#deps.states.after(run);
   }
 
-  /** Ends a run, which leaves this on the thread. In a transaction. */
+  /** Ends a run, with the state in which it leaves the thread. Must be called in a transaction. */
   end(
     run: RunRow,
     end: Ending & {
@@ -77,7 +80,7 @@ export class RunEndings {
     this.#deps.webhooks.add(run);
   }
 
-  /** Cancels a run that has not begun. In a transaction. */
+  /** Cancels a run that has not started. Must be called in a transaction. */
   withdraw(run: RunRow, action: CancelAction): void {
     const { thread, runs } = this.#storage;
     if (action === "rollback") this.erase(run);
@@ -86,7 +89,7 @@ export class RunEndings {
     if (action !== "rollback") this.#deps.webhooks.add(run);
   }
 
-  /** Ends the run's row, and its events unless somebody may still read them. */
+  /** Ends the run's row, and deletes its events unless a client may still read them. */
   #endRow(run: RunRow, end: Ending): void {
     const now = this.#deps.now();
     const { log } = this.#storage;
@@ -107,33 +110,33 @@ export class RunEndings {
   }
 
   /**
-   * Without `stream_resumable` the events are promised only until the run ends, but whoever reads them
-   * at that moment gets to the end at its own pace.
+   * Whether the run's events are kept. Without `stream_resumable` events are guaranteed only until the run ends,
+   * but readers that are connected at that time can read to the end at their own pace.
    */
   keepsEvents(run: RunRow): boolean {
     return run.resumable === 1 || this.#deps.streams.isFollowed(run.seq);
   }
 
-  /** What is appended to the run's events at its end; nothing when nobody may read them. */
+  /** Returns the events that are appended when the run ends; none if no client can read them. */
   lastEvents(run: RunRow, tail: RunEvent[]): RunEvent[] {
     return this.keepsEvents(run) ? withFeedback(this.#storage.texts, run, tail) : [];
   }
 
-  /** What the thread shows from now on. In a transaction. */
+  /** Sets what the thread shows from now on. Must be called in a transaction. */
   settle(settled: ThreadStatus, snapshot: ThreadSnapshot | null, error: RunError | null): void {
     const { thread, runs } = this.#storage;
     thread.setState(snapshot, settled, error);
     thread.settle(runs.inFlight().length > 0, this.#deps.now());
   }
 
-  /** Removes the run; the thread shows again what it showed before. In a transaction. */
+  /** Removes the run; the thread shows its previous state again. Must be called in a transaction. */
   undo(run: RunRow, before: PastState): void {
     this.erase(run);
     this.settle(isStopped(before.snapshot) ? "interrupted" : "idle", before.snapshot, null);
     if (before.graphId !== null) this.#storage.thread.setGraph(before.graphId);
   }
 
-  /** Removes a run with its checkpoints, events and texts. In a transaction. */
+  /** Removes a run with its checkpoints, events and texts. Must be called in a transaction. */
   erase(run: RunRow): void {
     const { runs, texts, checkpoints, log } = this.#storage;
     this.#passPlaces(run);
@@ -146,13 +149,16 @@ export class RunEndings {
     this.#deps.streams.wake(run.seq);
   }
 
-  /** The places of the run's events among those of the thread, and one for its end, are never given again. */
+  /** Makes sure that the places of the run's events in the thread, and one for its end, are never assigned again. */
   #passPlaces({ seq, first_seq }: RunRow): void {
     if (first_seq === null) return;
     this.#storage.thread.passSeq(first_seq + this.#storage.log.nextId(seq) + 1);
   }
 
-  /** Drops the events whose time has come; a reader gets to the end. In a transaction. */
+  /**
+   * Deletes events whose retention has ended, but not those that a reader still needs. Must be called in a
+   * transaction.
+   */
   expire(): void {
     const { runs, log } = this.#storage;
     const now = this.#deps.now();

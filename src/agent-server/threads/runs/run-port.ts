@@ -14,10 +14,10 @@ import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import { DEFAULT_CHECKPOINT_PAGE, valueBytes, writeBytes } from "../storage/checkpoint-pages.ts";
 import type { CheckpointTable } from "../storage/checkpoint-table.ts";
 
-// Methods of an RpcTarget are all that graph code can reach of a thread. Fields are #private: a
-// TypeScript `private` one would be callable. What they are called with is not checked by anybody else.
+// Graph code can reach nothing of a thread but the methods of an RpcTarget. Fields are #private, because a
+// TypeScript `private` one would be callable. The methods' arguments are not checked anywhere else.
 
-/** Counts what deployed code makes the platform read and write for it. */
+/** Counts what the platform reads and writes on behalf of deployed code. */
 export type CountUse = (use: StorageUse) => void;
 
 /** Read access to one thread's checkpoints. */
@@ -59,7 +59,10 @@ export class ReadPort extends RpcTarget implements CheckpointPort {
     return this.#calls.add(read, { rest: true });
   }
 
-  /** For code that takes a page of fewer than `limit` for the last one: that is one, or it rejects. */
+  /**
+   * Lists checkpoints for code that takes a page with fewer than `limit` entries for the last one. Rejects if it
+   * is not.
+   */
   async listCheckpoints(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
     const { checkpoints, next } = await this.checkpointPage(query);
     if (next !== null && checkpoints.length < (query.limit ?? DEFAULT_CHECKPOINT_PAGE)) {
@@ -71,7 +74,7 @@ export class ReadPort extends RpcTarget implements CheckpointPort {
   }
 }
 
-/** For state updates, which write checkpoints outside a run. */
+/** The port of state updates, which write checkpoints outside a run. */
 export class UpdatePort extends ReadPort implements WritableCheckpointPort {
   readonly #save: (batch: CheckpointBatch) => void;
 
@@ -97,7 +100,7 @@ export type ExecutionCallbacks = {
   count: CountUse;
 };
 
-/** What the host of one attempt of one run can do, and nothing else. */
+/** Everything that the host of one attempt of a run can do. */
 export class ExecutionPort extends ReadPort implements RunPort {
   readonly #callbacks: ExecutionCallbacks;
   readonly #calls: CallQueue;
@@ -126,7 +129,7 @@ export class ExecutionPort extends ReadPort implements RunPort {
     });
   }
 
-  /** For code that expects an answer for each operation: that is so, or it rejects. */
+  /** Performs operations for code that expects an answer to each. Rejects if one call cannot perform all of them. */
   async store(operations: StoreOperation[]): Promise<unknown[]> {
     const { answers } = await this.storeTurn(operations);
     if (answers.length < operations.length) {
@@ -148,20 +151,20 @@ function checkLimit(limit: unknown = DEFAULT_CHECKPOINT_PAGE): void {
   }
 }
 
-/** Beyond these a call is refused: each holds what it was asked with. */
+/** Maximum number of waiting calls, because each holds its arguments in memory. More are refused. */
 const MAX_WAITING = 1000;
 
 /**
- * Does what deployed code asks for one call after the other. Code that asks for a thousand things at once holds up
- * nobody but itself.
+ * Performs the calls of deployed code one after the other, so that code with a thousand concurrent calls delays
+ * only itself.
  */
 export class CallQueue {
   #last: Promise<void> = Promise.resolve();
   #waiting = 0;
 
   /**
-   * Rejects with what `work` throws, and when too many calls wait already. With `rest` other work of the object
-   * comes before the next call: for work that is done in one turn.
+   * Rejects with the error of `work`, or if too many calls are waiting. With `rest`, other work of the object can
+   * run before the next call; it is meant for work that is done in a single turn.
    */
   async add<T>(work: () => T | Promise<T>, { rest = false } = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {

@@ -21,16 +21,16 @@ import { errorText, RunEndings, type RunEndingsDeps, settledStatus } from "./run
 import type { ThreadStates } from "./thread-states.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** A run that keeps dying with its process is given up after so many attempts. */
+/** Number of attempts after which a run that keeps dying with its process is given up. */
 const MAX_ATTEMPTS = 3;
 
-/** Graph code that ignores its abort signal is left behind after this. */
+/** Milliseconds after a cancellation after which graph code that ignores its abort signal is abandoned. */
 const CANCEL_GRACE_MS = 5000;
 
-/** Before an attempt that failed for reasons outside the graph is repeated. */
+/** Milliseconds per attempt so far before a run is retried that failed for reasons outside the graph. */
 const RETRY_DELAY_MS = 500;
 
-/** A cancelled run whose host did not answer keeps what it had committed. */
+/** Outcome of a cancelled run whose host did not answer: it keeps what it had committed. */
 const ABANDONED: RunOutcome = {
   status: "interrupted",
   tail: { checkpoints: [], events: [] },
@@ -42,28 +42,31 @@ export type RunQueueDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
   states: ThreadStates;
-  /** The graphs of a revision. */
+  /** Returns the graphs of a revision. */
   host: (revisionId: string | null) => GraphHostApi;
   store: (operations: StoreOperation[]) => Promise<StoreTurn>;
-  /** What the code of a revision has made the platform read and write. */
+  /** Counts what the platform has read and written on behalf of a revision's code. */
   countUse: (revisionId: string | null, use: StorageUse) => void;
   webhooks: RunEndingsDeps["webhooks"];
-  /** Null: runs leave no trace. */
+  /** Null if runs record no traces. */
   traces: ThreadTraces | null;
   now: () => number;
-  /** How long the events of an ended run are kept for late readers. */
+  /** Milliseconds for which the events of an ended run are kept for late readers. */
   retentionMs: number;
-  /** The thread or its queue changed by this run: index and alarm may be out of date. */
+  /** Called when this run changed the thread or its queue, so that the index and the alarm may be out of date. */
   onChange: (run: RunRow) => void;
-  /** Resolves when lists and searches show the thread as it is, or soon after. Never rejects. */
+  /**
+   * Resolves when lists and searches show the thread's current state, or after a short maximum wait. Never
+   * rejects.
+   */
   indexed: () => Promise<void>;
-  /** A run of a temporary thread has ended. */
+  /** Called when a run of a temporary thread has ended. */
   onTemporaryEnd: (run: RunRow) => void;
 };
 
 /**
- * Runs of one thread, one at a time, in the order they are due. The rows are the truth: `pump` looks
- * at them and starts what is to run, so a run whose process died is simply found again.
+ * Executes the runs of one thread, one at a time, in the order in which they are due. The rows are the source of
+ * truth: `pump` reads them and starts the next run, so a run whose process died is simply found again.
  */
 export class RunQueue {
   readonly #deps: RunQueueDeps;
@@ -72,9 +75,9 @@ export class RunQueue {
   readonly #output: RunOutput;
   readonly #admission: RunAdmission;
   #execution: Execution | null = null;
-  /** A run that began as it was made, in the same turn, and is to be executed at the end of that. */
+  /** A run that was stored as started in this turn, and will be executed at the end of it. */
   #begun: RunRow | null = null;
-  /** Runs that have ended and whose readers have not been told yet. */
+  /** Runs that have ended, but whose readers have not been notified yet. */
   readonly #concluding = new Set<number>();
 
   constructor(deps: RunQueueDeps) {
@@ -85,7 +88,10 @@ export class RunQueue {
     this.#admission = new RunAdmission({ ...deps, output: this.#output });
   }
 
-  /** Stores the run and applies its multitask strategy. Nothing executes before `pump`, to be called in the same turn. */
+  /**
+   * Stores the run and applies its multitask strategy. Nothing executes before `pump`, which must be called in the
+   * same turn.
+   */
   enqueue(request: CreateRunRequest): EnqueueResult {
     const result = this.#admission.admit(request, {
       isFree: this.#execution === null,
@@ -100,12 +106,12 @@ export class RunQueue {
     return text === null ? null : JSON.parse(text);
   }
 
-  /** Nothing more will come of the run. */
+  /** Whether the run has ended and its last events are released. */
   hasEnded(runSeq: number): boolean {
     return !this.#storage.runs.isInFlight(runSeq) && !this.#concluding.has(runSeq);
   }
 
-  /** Starts what is due, unless something runs. Also how an interrupted run is found again. */
+  /** Starts the next due run, unless one is executing. This is also how an interrupted run is found again. */
   pump(): void {
     if (this.#execution !== null) return;
     const begun = this.#begun;
@@ -123,7 +129,7 @@ export class RunQueue {
     return next !== null && next.created_at <= this.#deps.now() ? next : null;
   }
 
-  /** Cancels a run that has not ended; resolves when it has, or at once for a pending one. */
+  /** Cancels a run that has not ended. Resolves when it has ended; for a pending run, at once. */
   async cancel(run: RunRow, action: CancelAction): Promise<void> {
     const execution = this.#execution;
     this.#storage.transaction(() => this.#cancelRow(run, action));
@@ -131,7 +137,7 @@ export class RunQueue {
     if (execution?.run.seq === run.seq) await execution.ended;
   }
 
-  /** Cancels in one transaction: none of the runs starts because another one of them has ended. */
+  /** Cancels the runs in one transaction, so that none of them starts because another one has ended. */
   cancelAll(runs: readonly RunRow[], action: CancelAction): void {
     this.#storage.transaction(() => {
       for (const run of runs) this.#cancelRow(run, action);
@@ -139,7 +145,7 @@ export class RunQueue {
     for (const run of runs.slice(0, 1)) this.#deps.onChange(run);
   }
 
-  /** Ends what has run for longer than that. */
+  /** Cancels the executing run if it has been running for longer than `limitMs`. */
   timeOut(limitMs: number): void {
     const run = this.#execution?.run;
     if (run === undefined) return;
@@ -147,7 +153,7 @@ export class RunQueue {
     if (now - (run.started_at ?? now) > limitMs) void this.cancel(run, "timeout");
   }
 
-  /** Gives up what runs: the thread is being deleted. In a transaction. */
+  /** Abandons the executing run, because the thread is being deleted. Must be called in a transaction. */
   abandon(): void {
     const run = this.#execution?.run;
     if (run !== undefined) this.#endTrace(run, "The thread was deleted", { host: false });
@@ -166,7 +172,7 @@ export class RunQueue {
     if (execution === null || execution.run.seq !== run.seq) return;
     execution.cancel(action);
     setTimeout(() => {
-      // The host has not come back: its output is refused from now on, and the queue goes on.
+      // The host has not returned: its output is refused from now on, and the queue continues.
       if (this.#execution === execution) void this.#finish(execution, ABANDONED);
     }, CANCEL_GRACE_MS);
   }
@@ -184,7 +190,7 @@ export class RunQueue {
     this.#execution = execution;
     this.#deps.onChange(run);
     void this.#output.release(run);
-    // In a turn of its own: the answer, and the first event, leave before graph code takes the thread.
+    // In a separate turn, so that the response and the first event are sent before graph code occupies the thread.
     setTimeout(() => void this.#drive(execution), 0);
   }
 
@@ -229,13 +235,13 @@ export class RunQueue {
     return this.#deps.host(run.revision_id).run(spec, port);
   }
 
-  /** One group commit of the host. Refused once another attempt, or the end, took the run over. */
+  /** Commits a batch of the host. Refused if another attempt, or the run's end, has superseded this one. */
   async #commit(execution: Execution, batch: RunBatch): Promise<CommitAck> {
     if (this.#execution !== execution) return { ok: false, code: "superseded" };
     return this.#output.commit(execution.run, batch);
   }
 
-  /** The host failed, not the graph: the same run again, from its last checkpoint. */
+  /** Repeats the run from its last checkpoint, because the host failed, and not the graph. */
   #retry(execution: Execution): void {
     execution.end();
     setTimeout(() => {
@@ -263,7 +269,7 @@ export class RunQueue {
     this.#conclude(execution);
   }
 
-  /** In the transaction that ends the run, so that the trace of no run stays open. */
+  /** Called in the transaction that ends the run, so that no run's trace stays open. */
   #endTrace(run: RunRow, error: string | null, by: { host: boolean }): void {
     this.#deps.traces?.ends.add(run, { error, ...by });
   }
@@ -293,7 +299,7 @@ export class RunQueue {
     this.#conclude(execution);
   }
 
-  /** The run and all it stored go; the thread shows again what it showed before. */
+  /** Removes the run and everything that it stored; the thread shows its previous state again. */
   async #rollBack(execution: Execution): Promise<void> {
     const { run } = execution;
     const before = await this.#deps.states.before(run);
@@ -305,7 +311,7 @@ export class RunQueue {
     this.#conclude(execution);
   }
 
-  /** Removes a run that has ended, and what it left on the thread if nothing came after it. */
+  /** Removes a run that has ended. If no run came after it, the thread's state before it is restored. */
   async remove(run: RunRow): Promise<void> {
     const isNewest = this.#storage.checkpoints.newestRun() === run.run_id;
     const before = isNewest ? await this.#deps.states.before(run) : null;
@@ -316,7 +322,7 @@ export class RunQueue {
     this.#deps.onChange(run);
   }
 
-  /** After the commit that ended a run: the next one starts in the same turn, so in one commit. */
+  /** Called after the commit that ended a run: the next run starts in the same turn, and so in one commit. */
   #conclude(execution: Execution): void {
     this.#execution = null;
     this.pump();
@@ -324,7 +330,10 @@ export class RunQueue {
     this.#deps.onChange(execution.run);
   }
 
-  /** Who waited for the run and then lists threads, finds this one as the run left it. */
+  /**
+   * Notifies the readers of a run's end. A client that waited for the run and then lists threads must see its
+   * final state.
+   */
   async #announce(execution: Execution): Promise<void> {
     const { run } = execution;
     this.#concluding.add(run.seq);

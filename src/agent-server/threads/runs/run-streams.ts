@@ -2,33 +2,39 @@ import { EventFrames, FrameReader } from "../storage/event-frames.ts";
 import type { EventLog } from "../storage/event-log.ts";
 import type { RunRow } from "../storage/run-row.ts";
 
-/** Proxies and clients give up on silent connections; the SDK's idle watch counts on about 5 s. */
+/**
+ * Milliseconds between heartbeats: proxies and clients give up on silent connections, and the SDK's idle watch
+ * expects about 5 s.
+ */
 const EVENTS_HEARTBEAT_MS = 5000;
 
-/** That a client has left shows in the next write: whoever waits for a result often wants it cancelled. */
+/**
+ * Milliseconds between heartbeats to a reader of a result. A disconnect is noticed only at the next write, and a
+ * client that waits for a result often wants its run cancelled then.
+ */
 const RESULT_HEARTBEAT_MS = 1000;
 
-/** Stands for the thread among its runs, whose numbers begin at 1: who follows it reads one run after the other. */
+/** Stands for the whole thread among its runs, whose numbers begin at 1. Its readers read one run after the other. */
 export const WHOLE_THREAD = 0;
 
-/** Readers whose heartbeats are due this close to each other share a timer. */
+/** Readers whose heartbeats are due within this many milliseconds share a timer. */
 const HEARTBEAT_SLACK_MS = 50;
 
 export type EventStreamOptions = {
-  /** The last event id the reader has; -1 for none. */
+  /** The last event id that the reader has; -1 for none. */
   after: number;
-  /** Null passes every event. */
+  /** Returns whether an event is sent to the reader; null accepts every event. */
   accept: ((event: string) => boolean) | null;
   onDisconnect: (() => void) | null;
 };
 
-/** Those who read the events of all runs of the thread, or may come back to. */
+/** The readers of the events of all runs of the thread, including those that may reconnect. */
 type ThreadReaders = {
   isReading: () => boolean;
-  /** Some of them have still to read of the run. */
+  /** Whether any of these readers still has to read the run. */
   holds: (run: RunRow) => boolean;
   begin: (run: RunRow) => void;
-  /** There may be more in the logs of runs. */
+  /** Called when there may be more in the logs of runs. */
   wake: () => void;
 };
 
@@ -36,43 +42,43 @@ type Reader = {
   kind: "events" | "results";
   heartbeat: Uint8Array;
   heartbeatMs: number;
-  /** When it was last sent something. */
+  /** The time at which something was last sent to the reader, in epoch milliseconds. */
   spokeAt: number;
-  /** The next bytes; empty when what there is does not concern the reader, null when there is nothing. */
+  /** Returns the next bytes; empty if the examined events do not concern the reader, null if there are none. */
   read: () => Uint8Array | null;
-  /** Nothing more will come. */
+  /** Whether no more events will come. */
   hasEnded: () => boolean;
   onLeave: (() => void) | null;
   /** Set while the reader can take more. */
   wanting: ReadableStreamDefaultController<Uint8Array> | null;
-  /** Nothing more is to be read. */
+  /** Whether the reader must not read any further. */
   stopped: boolean;
 };
 
-/** A run that somebody reads. */
+/** A run that has readers. */
 type Followed = {
   readers: Set<Reader>;
-  /** How many of them read events, and not the result. */
+  /** Number of the readers that read events, and not the result. */
   ofEvents: number;
   frames: EventFrames;
-  /** A turn that serves the readers is due. */
+  /** Whether a turn is due that serves the readers. */
   isWoken: boolean;
 };
 
 /**
- * The readers of a thread's runs. A reader pulls from the event log at its own pace, so a slow one
- * costs neither the run nor memory. It is shown only events that are durable: one it has seen never
- * comes back under another id after a crash.
+ * The readers of a thread's runs. A reader pulls from the event log at its own pace, so a slow reader costs
+ * neither the run nor memory. It gets only events that are durable: an event that it has seen never reappears with
+ * a different id after a crash.
  */
 export class RunStreams {
   readonly #log: EventLog;
-  /** The run's final result as JSON text once it has ended, else null. */
+  /** Returns the run's final result as JSON text once it has ended; null before. */
   readonly #resultOf: (runSeq: number) => string | null;
   readonly #hasEnded: (runSeq: number) => boolean;
   readonly #onLeave: (runSeq: number) => void;
   readonly #thread: ThreadReaders;
   readonly #followed = new Map<number, Followed>();
-  /** For runs with events not yet known to be on disk: the first such id, and the one past the last. */
+  /** Ranges of events that are not yet known to be on disk: the id of the first one, and the one past the last. */
   readonly #undurable = new Map<number, { first: number; end: number }>();
   #heartbeat: { dueAt: number; timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -81,7 +87,7 @@ export class RunStreams {
     run: {
       hasEnded: (runSeq: number) => boolean;
       resultOf: (runSeq: number) => string | null;
-      /** A reader, of events or of the result, has gone. */
+      /** Called when a reader of events or of the result has left. */
       onLeave: (runSeq: number) => void;
       thread: ThreadReaders;
     },
@@ -93,45 +99,48 @@ export class RunStreams {
     this.#thread = run.thread;
   }
 
-  /** Somebody reads the run's events now. */
+  /** Whether any client is reading the run's events now. */
   isFollowed(runSeq: number): boolean {
     return (this.#followed.get(runSeq)?.ofEvents ?? 0) > 0 || this.#thread.isReading();
   }
 
-  /** The run's events outlive it: that was asked for, or somebody follows the thread and may come back. */
+  /**
+   * Whether the run's events outlive it: if the client requested it, or if a client follows the thread and may
+   * reconnect.
+   */
   storesEvents(run: Pick<RunRow, "resumable">): boolean {
     return run.resumable === 1 || this.#thread.isReading();
   }
 
-  /** Somebody waits for the run's result, and has had no answer yet. */
+  /** Whether a client is waiting for the run's result, and has had no answer yet. */
   isAwaited(runSeq: number): boolean {
     const followed = this.#followed.get(runSeq);
     return followed !== undefined && followed.readers.size > followed.ofEvents;
   }
 
-  /** Somebody still reads something of the run. */
+  /** Whether any client still reads the run's events or waits for its result. */
   hasReaders(runSeq: number): boolean {
     return this.#followed.has(runSeq);
   }
 
-  /** The run's events have to stay: somebody has still to read of them. */
+  /** Whether the run's events must be kept, because a client still has to read some of them. */
   isNeeded(run: RunRow): boolean {
     return this.hasReaders(run.seq) || this.#thread.holds(run);
   }
 
-  /** A run begins. In the transaction that marks it. */
+  /** Must be called when a run starts, in the transaction that marks it as started. */
   begin(run: RunRow): void {
     this.#thread.begin(run);
   }
 
-  /** Events from `first` to before `end` were written but must not be shown before `release`. */
+  /** Holds back the events from `first` to before `end`, which were written, until `release` is called. */
   hold(runSeq: number, first: number, end: number): void {
     const held = this.#undurable.get(runSeq);
     if (held === undefined) this.#undurable.set(runSeq, { first, end });
     else held.end = end;
   }
 
-  /** Everything before `end` is durable now. */
+  /** Releases all events before `end`, which are durable now. */
   release(runSeq: number, end: number): void {
     const held = this.#undurable.get(runSeq);
     if (held !== undefined) {
@@ -141,7 +150,7 @@ export class RunStreams {
     this.wake(runSeq);
   }
 
-  /** Ends every stream where it is: the thread is gone. */
+  /** Ends every stream at its current position, because the thread was deleted. */
   endAll(): void {
     for (const [runSeq, { readers }] of this.#followed) {
       for (const reader of readers) reader.stopped = true;
@@ -149,17 +158,17 @@ export class RunStreams {
     }
   }
 
-  /** The first of the run's events that must not be shown yet. */
+  /** Returns the id of the first event of the run that must not be shown yet. */
   firstHeld(runSeq: number): number {
     return this.#undurable.get(runSeq)?.first ?? Infinity;
   }
 
-  /** Nothing more will come of the run, and all that came may be shown. */
+  /** Whether no more events of the run will come, and all of them may be shown. */
   isOver(runSeq: number): boolean {
     return this.#hasEnded(runSeq) && !this.#undurable.has(runSeq);
   }
 
-  /** Shows the readers of the run, and those who follow the thread, what is new, after the work that goes on now. */
+  /** Sends new events to the readers of the run and of the thread, after the current synchronous work. */
   wake(runSeq: number): void {
     if (runSeq !== WHOLE_THREAD) this.#wake(runSeq);
     this.#thread.wake();
@@ -178,12 +187,12 @@ export class RunStreams {
     });
   }
 
-  /** Server-sent events of a run; ends after its last event. */
+  /** Streams the server-sent events of a run; ends after its last event. */
   events(runSeq: number, options: EventStreamOptions): ReadableStream<Uint8Array> {
     const reader = new FrameReader(this.#follow(runSeq).frames, options);
     return this.#stream(runSeq, {
       kind: "events",
-      // No blank line after it: the SDK's parser would make an empty event of that.
+      // There is no blank line at the end, because the SDK's parser would create an empty event from it.
       heartbeat: ": heartbeat\n",
       heartbeatMs: EVENTS_HEARTBEAT_MS,
       read: () => reader.next(this.firstHeld(runSeq)),
@@ -193,7 +202,7 @@ export class RunStreams {
     });
   }
 
-  /** Server-sent events of the thread, as `source` gives them. */
+  /** Streams the server-sent events of the thread, as `source` provides them. */
   thread(source: Pick<Reader, "read" | "hasEnded" | "onLeave">): ReadableStream<Uint8Array> {
     return this.#stream(WHOLE_THREAD, {
       kind: "events",
@@ -204,7 +213,7 @@ export class RunStreams {
     });
   }
 
-  /** The final values of a run as JSON, after white space that keeps the connection alive. */
+  /** Streams the final values of a run as JSON, after white space that keeps the connection alive. */
   result(runSeq: number, onDisconnect: (() => void) | null): ReadableStream<Uint8Array> {
     let answered = false;
     return this.#stream(runSeq, {
@@ -250,7 +259,8 @@ export class RunStreams {
     followed.readers.add(reader);
     if (kind === "events") followed.ofEvents += 1;
     this.#expectHeartbeat(reader.spokeAt + heartbeatMs);
-    // No stream of type "bytes": workerd makes and clears a large buffer for each read of such a one.
+    // Not a stream of type "bytes", because workerd allocates and clears a large buffer for each read of such a
+    // stream.
     return new ReadableStream<Uint8Array>(
       {
         pull: (controller) => {
@@ -266,11 +276,11 @@ export class RunStreams {
     );
   }
 
-  /** Sends a reader that can take more what there is, and its end after the last. */
+  /** Sends the available bytes to a reader that can take more, and closes its stream after the last ones. */
   #serve(runSeq: number, reader: Reader): void {
     const controller = reader.wanting;
     if (controller === null) return;
-    // Asked before reading: events written in between are read, never skipped.
+    // Checked before reading: events that are written in between are still read, and never skipped.
     const ended = reader.stopped || reader.hasEnded();
     let bytes = reader.stopped ? null : reader.read();
     if (bytes?.byteLength === 0) bytes = reader.read();
@@ -281,7 +291,7 @@ export class RunStreams {
     } else if (bytes.byteLength > 0) {
       send(reader, bytes);
     } else {
-      // A turn of its own: the pages that one reader passes over are no reason for others to wait.
+      // In a separate turn, so that the pages that one reader skips do not delay the others.
       setTimeout(() => this.#serve(runSeq, reader), 0);
     }
   }
@@ -295,7 +305,7 @@ export class RunStreams {
     return followed;
   }
 
-  /** Counts a reader out, once. */
+  /** Removes a reader; further calls have no effect. */
   #leave(runSeq: number, reader: Reader): void {
     reader.wanting = null;
     const followed = this.#followed.get(runSeq);
@@ -306,7 +316,7 @@ export class RunStreams {
     this.#onLeave(runSeq);
   }
 
-  /** Has one timer for all readers go off no later than that. */
+  /** Makes sure that the heartbeat timer, which all readers share, goes off no later than `dueAt`. */
   #expectHeartbeat(dueAt: number): void {
     if (this.#heartbeat !== null) {
       if (this.#heartbeat.dueAt <= dueAt) return;
@@ -323,10 +333,10 @@ export class RunStreams {
     for (const { readers } of this.#followed.values()) {
       for (const reader of readers) {
         const isDue = reader.spokeAt + reader.heartbeatMs <= now + HEARTBEAT_SLACK_MS;
-        // What the reader did not ask for keeps nobody's connection alive.
+        // A heartbeat that the reader does not ask for would not keep its connection alive.
         if (isDue && reader.wanting !== null) send(reader, reader.heartbeat);
         const dueAt = reader.spokeAt + reader.heartbeatMs;
-        // A reader that cannot take more has enough to read.
+        // A reader that cannot take more still has data to read.
         nextAt = Math.min(nextAt, dueAt > now ? dueAt : now + reader.heartbeatMs);
       }
     }
@@ -334,7 +344,7 @@ export class RunStreams {
   }
 }
 
-/** Only to a reader that can take more. */
+/** Sends bytes, but only to a reader that can take more. */
 function send(reader: Reader, bytes: Uint8Array): void {
   const controller = reader.wanting;
   if (controller === null) return;
@@ -343,7 +353,7 @@ function send(reader: Reader, bytes: Uint8Array): void {
   controller.enqueue(bytes);
 }
 
-/** A body that is there already. */
+/** Returns a body whose text is available already. */
 export function textStream(text: string): ReadableStream<Uint8Array> {
   return new Response(text).body ?? new ReadableStream();
 }

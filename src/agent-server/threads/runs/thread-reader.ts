@@ -6,9 +6,9 @@ import type { ThreadTurn, TurnTable } from "../storage/turn-table.ts";
 export type ThreadReaderDeps = {
   turns: TurnTable;
   runs: RunTable;
-  /** The events of a run, encoded once for all who follow the thread. */
+  /** Returns the events of a run, encoded once for all readers of the thread. */
   framesOf: (turn: number, runSeq: number) => EventFrames;
-  /** JSON text of an update; null when it is gone, or must not be shown yet. */
+  /** Returns the JSON text of an update; null if it no longer exists, or must not be shown yet. */
   updateOf: (turn: number) => string | null;
   isShown: (turn: number) => boolean;
   firstHeld: (runSeq: number) => number;
@@ -20,17 +20,17 @@ type Current = {
   runSeq: number;
   events: EventFrames;
   frames: FrameReader;
-  /** The last event that the reader had before; null when it was there from the beginning of the turn. */
+  /** The last event that the reader had before; null if it reads the turn from the beginning. */
   resumedAfter: number | null;
 };
 
-/** What one who follows a thread is shown: one run after the other, from first to last, with its end. */
+/** Yields what one reader of a thread gets: one run after the other, each from its first event to its end. */
 export class ThreadReader {
   readonly #deps: ThreadReaderDeps;
   readonly #modes: ReadonlySet<ThreadStreamMode>;
   #place: ThreadPlace;
   #current: Current | null = null;
-  /** No turn may be missing from here on. */
+  /** Whether the reader has joined, so that no turn may be missing from here on. */
   #isLive: boolean;
   #isLost = false;
 
@@ -46,22 +46,22 @@ export class ThreadReader {
     if (turn !== null) this.#enter(turn, options.place.event, { isResumed: true });
   }
 
-  /** What was to be read next is gone, because the reader was too slow. */
+  /** Whether the next events no longer exist, because the reader was too slow. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Whether the reader has still to read of a turn. */
+  /** Whether the reader still has to read the turn. */
   needs(turn: number): boolean {
     return turn > this.#place.turn || turn === this.#current?.turn;
   }
 
-  /** There may be more of the run that is being read. */
+  /** Must be called when there may be more events of the run that is being read. */
   logChanged(): void {
     this.#current?.events.logChanged();
   }
 
-  /** The next bytes; empty when what there is does not concern the reader, null when there is nothing. */
+  /** Returns the next bytes; empty if the examined events do not concern the reader, null if there are none. */
   next(): Uint8Array | null {
     if (this.#isLost) return null;
     if (this.#current !== null) return this.#read(this.#current);
@@ -96,15 +96,15 @@ export class ThreadReader {
   }
 
   #read({ turn, runSeq, frames, resumedAfter }: Current): Uint8Array | null {
-    // Asked before reading: what is written in between is read, never skipped.
+    // Checked before reading: events that are written in between are still read, and never skipped.
     const isOver = this.#deps.isOver(runSeq);
     const bytes = frames.next(this.#deps.firstHeld(runSeq));
     if (bytes !== null || !isOver) return bytes;
     this.#current = null;
     const run = this.#deps.runs.ofSeq(runSeq);
-    // A run that was rolled back has nothing more to show, and no end.
+    // A run that was rolled back has no more events, and no end.
     if (run === null || this.#place.event >= run.next_event) return new Uint8Array(0);
-    // Who comes back late is shown what is kept; who was there must not miss anything without a word.
+    // A reader that reconnects late gets what is kept, but a connected reader must not miss anything without notice.
     if (frames.place < run.next_event - 1 && frames.place !== resumedAfter) {
       this.#isLost = true;
       return null;

@@ -18,16 +18,16 @@ import { isStopped, parseSnapshot } from "./graph-answers.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** What reading a state may take that a run is to end with, and how large it may be. */
+/** Maximum time and size of reading the state that a run ends with. */
 const READ_LIMIT_MS = 10_000;
 const MAX_STATE_BYTES = 64 * 1024 * 1024;
 
 export type ThreadStatesDeps = {
-  /** The graphs of a revision. */
+  /** Returns the graphs of a revision. */
   host: (revisionId: string | null) => GraphHostApi;
-  /** What the code of a revision has made the platform read and write. */
+  /** Counts what the platform has read and written on behalf of a revision's code. */
   countUse: (revisionId: string | null, use: StorageUse) => void;
-  /** The state was updated. In the transaction that did. */
+  /** Called when the state was updated, in the transaction that updated it. */
   onUpdate?: (checkpoint: WireCheckpoint, snapshot: ThreadSnapshot) => void;
 };
 
@@ -45,8 +45,8 @@ type ReadFailure = "graph_failed" | "graph_late";
 export type PastState = { snapshot: ThreadSnapshot; graphId: string | null };
 
 /**
- * The states of a thread. Only its graph can read a checkpoint (which nodes are next, what a subgraph
- * holds), so each of these asks the graph host, with access to this thread's checkpoints.
+ * The states of a thread. Only its graph can interpret a checkpoint (which nodes are next, what a subgraph holds),
+ * so each method calls the graph host, with access to this thread's checkpoints.
  */
 export class ThreadStates {
   readonly #storage: ThreadStorage;
@@ -58,14 +58,14 @@ export class ThreadStates {
     this.#deps = deps;
   }
 
-  /** JSON text of a ThreadState. */
+  /** Returns the JSON text of a ThreadState. */
   async get(thread: ThreadRow, query: StateQuery): Promise<Result<JsonText, ReadFailure>> {
     if (thread.graph_id === null) return { ok: true, value: EMPTY_STATE };
     const in_flight = this.#storage.runs.running() !== null;
     return this.#read(thread, thread.graph_id, query, in_flight);
   }
 
-  /** JSON text of a list of ThreadStates, newest first. */
+  /** Returns the JSON text of a list of ThreadStates, the newest first. */
   async history(
     thread: ThreadRow,
     { revision_id, ...query }: HistoryQuery,
@@ -80,7 +80,7 @@ export class ThreadStates {
     return toResult(history);
   }
 
-  /** What the thread showed before the run stored anything, and of which graph. */
+  /** Returns what the thread showed before the run stored anything, and the graph that this state belongs to. */
   async before(run: RunRow): Promise<PastState> {
     const empty: ThreadSnapshot = { values: null, next: [], interrupts: {} };
     const previous = this.#storage.checkpoints.lastBefore(run.run_id);
@@ -89,14 +89,14 @@ export class ThreadStates {
     return { snapshot: (await this.#at(run, graphId, previous.id)) ?? empty, graphId };
   }
 
-  /** What the run left behind; null when it stored nothing, or its graph cannot say. */
+  /** Returns the state that the run left; null if it stored nothing, or its graph cannot read it. */
   async after(run: RunRow): Promise<ThreadSnapshot | null> {
     const checkpointId = this.#storage.checkpoints.lastOfRun(run.run_id);
     if (checkpointId === null) return null;
     return this.#at(run, run.graph_id, checkpointId);
   }
 
-  /** The final values of a run that ended some time ago, as JSON text. */
+  /** Returns the final values of a run that ended some time ago, as JSON text. */
   async resultOf(run: RunRow): Promise<string> {
     if (run.error !== null) return `{"__error__":${run.error}}`;
     if (run.stop !== null) return run.stop;
@@ -105,12 +105,12 @@ export class ThreadStates {
     return (await this.#at(run, run.graph_id, checkpointId))?.values ?? "{}";
   }
 
-  /** A graph applies updates right now, from a checkpoint that must stay until it has. */
+  /** Whether a graph is applying updates now. The checkpoint that they start from must be kept until it is done. */
   get isUpdating(): boolean {
     return this.#updates > 0;
   }
 
-  /** The caller has made sure that no run is in flight. */
+  /** Updates the state. The caller must make sure that no run is in flight. */
   async update(
     thread: ThreadRow,
     request: UpdateStateRequest,
@@ -122,7 +122,7 @@ export class ThreadStates {
     this.#updates += 1;
     const { revision_id, checkpoint: at, supersteps } = request;
     const port = new UpdatePort(checkpoints, this.#countOf(revision_id), (batch) => {
-      // The host may still hold the port when it was given up, and a run may have begun since.
+      // The host may still hold the port after it was given up, and a run may have started since.
       if (!isOpen) throw new Error("The update has ended");
       this.#storage.transaction(() => checkpoints.apply(batch, null));
     });
@@ -149,8 +149,8 @@ export class ThreadStates {
   }
 
   /**
-   * As the revision of the run reads it. Null where its code cannot be asked any more, does not answer
-   * or answers something malformed, because a run ends also then.
+   * Reads a state with the code of the run's revision. Returns null if that cannot be called any more, does not
+   * answer or returns something malformed, because a run must end in these cases, too.
    */
   async #at(
     { revision_id }: RunRow,
@@ -189,13 +189,13 @@ export class ThreadStates {
   }
 }
 
-/** The whole text of a state, where it is no larger than a thread's own may be. */
+/** Returns the whole text of a state; null if reading it failed or it is larger than the maximum. */
 async function textOf(read: Promise<Result<JsonText, ReadFailure>>): Promise<string | null> {
   const state = await read;
   return state.ok ? readJsonText(state.value, MAX_STATE_BYTES) : null;
 }
 
-/** Checks the answer, since a deployment's host may answer anything. */
+/** Validates the answer, because the host of a deployment may return anything. */
 function toResult(answer: HostResult<JsonText> | null): Result<JsonText, ReadFailure> {
   if (answer?.ok === true && isJsonText(answer.value)) return { ok: true, value: answer.value };
   if (answer?.ok === false) return readFailure(answer);
@@ -207,7 +207,7 @@ function readFailure({ code, message }: { code: HostErrorCode; message: string }
   return { ok: false, code: isLate ? "graph_late" : "graph_failed", message } as const;
 }
 
-/** What the state endpoint answers for a thread that has never run. */
+/** The answer of the state endpoint for a thread that has never run. */
 const EMPTY_STATE = JSON.stringify({
   values: {},
   next: [],

@@ -6,10 +6,12 @@ import type { ThreadPlace, ThreadStreamQuery } from "../contract/thread-requests
 import { type RunStreams, WHOLE_THREAD } from "./run-streams.ts";
 import { ThreadReader, type ThreadReaderDeps } from "./thread-reader.ts";
 
-/** A reader that is so many turns behind is cut off: what it has still to read is not kept any longer. */
+/**
+ * Number of turns behind after which a reader is disconnected, because the events that it has to read are deleted.
+ */
 const MAX_TURNS_BEHIND = 100;
 
-/** Runs whose encoded events are held for all readers; mostly they read the newest one. */
+/** Maximum number of runs whose encoded events are kept for all readers; they usually read the newest run. */
 const MAX_FRAMES = 4;
 
 const NOTHING: ThreadPlace = { turn: 0, event: -1 };
@@ -18,20 +20,20 @@ type ThreadStreamDeps = {
   storage: ThreadStorage;
   streams: RunStreams;
   now: () => number;
-  /** How long what happened is kept for those who come back. */
+  /** Milliseconds for which turns are kept for readers that reconnect. */
   retentionMs: number;
 };
 
 /**
- * Those who follow a thread over all its runs. What they are shown is noted while somebody does, and for a while after
- * the last one has left; a thread that nobody follows pays nothing for it.
+ * The readers of a thread across all its runs. Turns are recorded while there are readers, and for a while after
+ * the last one has left; a thread without readers has no cost.
  */
 export class ThreadStream {
   readonly #deps: ThreadStreamDeps;
   readonly #storage: ThreadStorage;
   readonly #readers = new Set<ThreadReader>();
   readonly #frames = new Map<number, EventFrames>();
-  /** While nobody follows the thread: until when it is treated as followed. Null before that is known. */
+  /** The time until which the thread is treated as followed while it has no readers. Null before it is known. */
   #followedUntil: number | null = null;
   /** Updates that may not be on disk yet. */
   readonly #held = new Set<number>();
@@ -41,27 +43,27 @@ export class ThreadStream {
     this.#storage = deps.storage;
   }
 
-  /** Somebody follows the thread, or has until a while ago. */
+  /** Whether the thread has readers, or had some until a short while ago. */
   isFollowed(): boolean {
     if (this.#readers.size > 0) return true;
-    // After a crash those who followed it come back.
+    // After a crash the readers reconnect.
     this.#followedUntil ??= this.#storage.turns.isEmpty() ? 0 : this.#later();
     return this.#deps.now() < this.#followedUntil;
   }
 
-  /** When what was noted is to be looked at; null when nothing was. */
+  /** Returns when the recorded turns must be checked for expiry; null if there are none. */
   nextDue(): number | null {
     if (this.#readers.size > 0) return this.#later();
     const until = this.#followedUntil ?? 0;
     return until > this.#deps.now() ? until : null;
   }
 
-  /** A run begins, or is begun again. In the transaction that marks it. */
+  /** Must be called when a run starts or is retried, in the transaction that marks it. */
   begin(run: RunRow): void {
     if (this.isFollowed()) this.#storage.turns.addRun(run.seq, this.#deps.now());
   }
 
-  /** The state was updated from outside of a run. In the transaction that did. */
+  /** Must be called when the state was updated outside of a run, in the transaction that updated it. */
   update(checkpoint: WireCheckpoint, { values, next, interrupts }: ThreadSnapshot): void {
     if (!this.isFollowed()) return;
     const { turns, texts, thread } = this.#storage;
@@ -74,7 +76,7 @@ export class ThreadStream {
     void this.#showWhenDurable(id);
   }
 
-  /** Some reader has still to read the run's events, and is not too far behind. */
+  /** Whether a reader still has to read the run's events, and is not too far behind. */
   holds(run: RunRow): boolean {
     if (this.#readers.size === 0) return false;
     const turn = this.#storage.turns.ofRun(run.seq)?.id;
@@ -96,12 +98,12 @@ export class ThreadStream {
     });
   }
 
-  /** There may be more in the logs of runs. */
+  /** Must be called when there may be more in the logs of runs. */
   logChanged(): void {
     for (const reader of this.#readers) reader.logChanged();
   }
 
-  /** Deletes what nobody comes back for. In a transaction. */
+  /** Deletes turns that no reader can resume from any longer. Must be called in a transaction. */
   expire(): void {
     const now = this.#deps.now();
     const { turns, texts } = this.#storage;
@@ -160,7 +162,7 @@ export class ThreadStream {
   }
 }
 
-/** The name of the text that holds what followers are told of an update. */
+/** Returns the name of the stored text that holds what readers get about an update. */
 function updateName(turn: number): string {
   return `update:${turn}`;
 }

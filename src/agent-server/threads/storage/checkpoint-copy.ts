@@ -8,7 +8,7 @@ export type CheckpointCopy = Record<CopiedTable, Row[]>;
 
 type CopiedTable = keyof typeof COLUMNS;
 
-/** What a copy has of each table: not which run wrote a row, because runs are not copied. */
+/** The copied columns of each table. The run that wrote a row is not among them, because runs are not copied. */
 const COLUMNS = {
   checkpoints: [
     "ns",
@@ -39,13 +39,13 @@ const COLUMNS = {
 
 const TABLES = ["checkpoints", "channel_values", "writes"] as const;
 
-/** A copy crosses RPC twice as one message, of which the platform takes 32 MiB. */
+/** Maximum bytes of a copy: it crosses RPC twice as a single message, for which the platform's limit is 32 MiB. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Each row is also a statement of the turn that writes the copy. */
+/** Maximum rows of a copy: each row is also a statement of the turn that writes the copy. */
 const MAX_ROWS = 20_000;
 
-/** All checkpoints as they are in this turn; null when they are more than one message takes. */
+/** Reads all checkpoints as of this turn; returns null if they are too large for one message. */
 export function readCheckpoints(sql: SqlStorage, tables: ThreadTables): CheckpointCopy | null {
   let rows = 0;
   let bytes = 0;
@@ -76,7 +76,7 @@ function isThere(table: CopiedTable, tables: ThreadTables): boolean {
   return table !== "channel_values" || tables.has(table);
 }
 
-/** Writes them for a thread that has none. Call in a transaction. */
+/** Writes the checkpoints to a thread that has none. Must be called in a transaction. */
 export function writeCheckpoints(
   sql: SqlStorage,
   tables: ThreadTables,
@@ -95,7 +95,7 @@ export function writeCheckpoints(
   }
 }
 
-/** A checkpoint's metadata names its thread. */
+/** Returns a column's value for the new thread: a checkpoint's metadata contains the id of its thread. */
 function ofThread(row: Row, column: string, threadId: string): SqlStorageValue | Uint8Array {
   const value = row[column] ?? null;
   if (column !== "metadata" || !(value instanceof ArrayBuffer)) return value;
@@ -104,7 +104,7 @@ function ofThread(row: Row, column: string, threadId: string): SqlStorageValue |
   return new TextEncoder().encode(JSON.stringify({ ...metadata, thread_id: threadId }));
 }
 
-/** Null for what deployed code stored, and is no JSON. */
+/** Returns null if deployed code stored metadata that is not JSON. */
 function metadataOf(bytes: ArrayBuffer): Record<string, unknown> | null {
   try {
     return parseMetadata(bytes);

@@ -23,19 +23,22 @@ export const CHECKPOINT_COLUMNS =
 
 export const DEFAULT_CHECKPOINT_PAGE = 50;
 
-/** A page holds no more bytes, unless its first checkpoint does: it crosses RPC as one message. */
+/**
+ * Maximum of a page, which crosses RPC as a single message. It can only be exceeded by the page's first
+ * checkpoint.
+ */
 const TURN = { rows: 1000, bytes: 8 * 1024 * 1024 };
 
-/** Each namespace costs a look-up for every page over all of them. */
+/** Maximum number of namespaces, because each costs a look-up for every page over all of them. */
 const MAX_NAMESPACES = 10_000;
 
 type Load = (row: CheckpointRow, options: { apart: boolean }) => StoredCheckpoint;
 
-/** A page, and what reading it cost. */
+/** A page, and the rows and bytes that were read for it. */
 export type ReadPage = CheckpointPage & { rows: number; bytes: number };
 
 /**
- * Reads pages of a thread's checkpoints, newest first. Each namespace is one range of the table's key, in the
+ * Reads pages of a thread's checkpoints, the newest first. Each namespace is a range of the table's key, in the
  * order of the page, so that a page costs the same in a long thread as in a short one.
  */
 export class CheckpointPages {
@@ -47,7 +50,7 @@ export class CheckpointPages {
     this.#load = load;
   }
 
-  /** Throws when the query is over all of more than MAX_NAMESPACES namespaces. */
+  /** Reads a page. Throws if the query is over all namespaces and there are more than MAX_NAMESPACES. */
   read(query: CheckpointQuery): ReadPage {
     const { limit = DEFAULT_CHECKPOINT_PAGE, apart = false } = query;
     const wanted = Object.entries(query.filter ?? {}).map(
@@ -72,7 +75,7 @@ export class CheckpointPages {
     return { checkpoints, next: null, rows: budget.rows, bytes: budget.bytes };
   }
 
-  /** Each namespace takes one look-up, however many checkpoints it has. */
+  /** Yields the namespaces. Each takes one look-up, however many checkpoints it has. */
   *namespaces(): Generator<string> {
     let after: string | null = null;
     for (;;) {
@@ -91,7 +94,7 @@ export class CheckpointPages {
     return ns === undefined ? this.#merged(before) : this.#ofNamespace(ns, before);
   }
 
-  /** Rows are read as they are asked for. */
+  /** Reads rows on demand. */
   #ofNamespace(ns: string, before: string | undefined): Iterable<CheckpointRow> {
     return before === undefined
       ? this.#sql.exec<CheckpointRow>(
@@ -162,19 +165,19 @@ export class CheckpointPages {
   }
 }
 
-/** Each key of the metadata has the value whose JSON text is given. */
+/** Whether each key of the metadata has the value whose JSON text is given. */
 function matches(row: CheckpointRow, wanted: (readonly [string, string | undefined])[]): boolean {
   if (wanted.length === 0) return true;
   const metadata = parseMetadata(row.metadata);
   return wanted.every(([key, json]) => JSON.stringify(metadata[key]) === json);
 }
 
-/** The serde's "json" type is JSON text, and metadata is always an object, so always of that type. */
+/** Parses metadata, which is always an object, so the serde has always stored it as JSON text (its type "json"). */
 export function parseMetadata(bytes: ArrayBuffer): Record<string, unknown> {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/** The size of the values of a checkpoint and of its pending writes. */
+/** Returns the size of a checkpoint's values and pending writes in bytes. */
 export function valueBytes({ channels, writes, parent_writes = [] }: StoredCheckpoint): number {
   const ofChannels = channels.reduce((sum, [, [, data]]) => sum + data.byteLength, 0);
   return ofChannels + writeBytes(writes) + writeBytes(parent_writes);

@@ -22,14 +22,17 @@ import type { ThreadTables } from "./thread-tables.ts";
 import { ValueTable } from "./value-table.ts";
 import { WriteTable } from "./write-table.ts";
 
-/** A larger one is not sent along with a run, whose input shares the message: the graph host asks for it. */
+/**
+ * Maximum bytes of a checkpoint that is sent along with a run, whose input shares the message. The graph host
+ * requests a larger one.
+ */
 const MAX_START_BYTES = 8 * 1024 * 1024;
 
 /**
- * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it
- * changed and, for each other channel, which ancestor wrote the value it inherits. That lineage, and
- * not the channel's version number, names a value: two branches forked from one checkpoint count
- * versions alike and must not share values.
+ * A thread's checkpoints and pending writes. A checkpoint stores only the channel values that it changed and, for
+ * each other channel, the ancestor that wrote the inherited value. This lineage identifies a value, and not the
+ * channel's version number: two branches that are forked from one checkpoint count versions alike, but must not
+ * share values.
  */
 export class CheckpointTable {
   readonly #sql: SqlStorage;
@@ -38,9 +41,9 @@ export class CheckpointTable {
   readonly #values: ValueTable;
   readonly #writes: WriteTable;
   readonly #runs: RunCheckpoints;
-  /** The lineage of the checkpoint written last: usually the parent of the next one. */
+  /** The lineage of the checkpoint that was written last, which is usually the parent of the next one. */
   #latest: { ns: string; id: string; sources: Record<string, string> } | null = null;
-  /** There is no checkpoint, as far as is known in memory. */
+  /** Whether the table is known to be empty without reading it. */
   #isEmpty = false;
 
   constructor(sql: SqlStorage, tables: ThreadTables) {
@@ -61,9 +64,9 @@ export class CheckpointTable {
     this.#latest = null;
   }
 
-  /** Writes in the order given. Call inside a transaction. `runId` is null for state updates. */
+  /** Writes in the given order. Must be called in a transaction. `runId` is null for state updates. */
   apply(batch: CheckpointBatch, runId: string | null): void {
-    // Should the transaction roll back, the lineage remembered here would be of rows that are gone.
+    // If the transaction is rolled back, the remembered lineage would refer to rows that do not exist.
     this.#latest = null;
     this.#isEmpty = false;
     for (const op of batch) {
@@ -73,13 +76,13 @@ export class CheckpointTable {
     if (runId !== null) this.#runs.note(batch, runId);
   }
 
-  /** The newest root checkpoint; null when there is none, or it is not small. */
+  /** Returns the newest root checkpoint; null if there is none or it is too large to be sent along. */
   start(): StoredCheckpoint | null {
     const row = this.#find("", null);
     return row === undefined ? null : this.#load(row, MAX_START_BYTES);
   }
 
-  /** The checkpoint with that id, or the newest of the namespace. Throws when it is too large to be read. */
+  /** Returns the checkpoint with this id, or the newest of the namespace. Throws if it is too large to be read. */
   get(ns: string, id: string | null, { apart = false } = {}): StoredCheckpoint | null {
     const row = this.#find(ns, id);
     return row === undefined ? null : this.#readable(row, { apart });
@@ -102,7 +105,7 @@ export class CheckpointTable {
     return row;
   }
 
-  /** A page, newest first; `filter` compares top-level metadata keys. A short page need not be the last. */
+  /** Reads a page, the newest first; `filter` compares top-level metadata keys. A short page need not be the last. */
   page(query: CheckpointQuery): ReadPage {
     return this.#pages.read(query);
   }
@@ -111,7 +114,7 @@ export class CheckpointTable {
     return this.#isEmpty ? [] : [...this.#pages.namespaces()];
   }
 
-  /** The newest root checkpoint the run left: what its result can be read from later. */
+  /** Returns the id of the newest root checkpoint of the run, from which its result can be read later. */
   lastOfRun(runId: string): string | null {
     const [row] = this.#sql
       .exec<{ id: string }>(
@@ -122,7 +125,7 @@ export class CheckpointTable {
     return row?.id ?? null;
   }
 
-  /** The newest root checkpoint that is not of this run: where a rollback leads back to. */
+  /** Returns the newest root checkpoint that is not of this run, to which a rollback returns. */
   lastBefore(runId: string): { id: string; graphId: string | null } | null {
     const [row] = this.#sql
       .exec<{ id: string; metadata: ArrayBuffer }>(
@@ -134,7 +137,7 @@ export class CheckpointTable {
     return { id: row.id, graphId: graphOf(row.metadata) };
   }
 
-  /** The run whose checkpoint the thread's state is; null for a state update, or without any. */
+  /** Returns the run that wrote the newest root checkpoint; null if a state update did, or there is none. */
   newestRun(): string | null {
     if (this.#isEmpty) return null;
     const [row] = this.#sql
@@ -145,24 +148,27 @@ export class CheckpointTable {
     return row?.run_id ?? null;
   }
 
-  /** All of them, for a copy of the thread; null when they are too many. */
+  /** Returns all checkpoints for a copy of the thread; null if they are too many. */
   copied(): CheckpointCopy | null {
     return readCheckpoints(this.#sql, this.#tables);
   }
 
-  /** Takes over those of another thread. Call inside the transaction that makes the thread. */
+  /** Stores the checkpoints of another thread. Must be called in the transaction that creates the thread. */
   fill(copy: CheckpointCopy, threadId: string): void {
     this.#isEmpty = false;
     writeCheckpoints(this.#sql, this.#tables, copy, threadId);
   }
 
-  /** Undoes what a run stored. Values that checkpoints of other runs inherit stay. */
+  /** Deletes what a run stored. Values that checkpoints of other runs inherit are kept. */
   deleteRun(runId: string): void {
     this.#latest = null;
     this.#runs.delete(runId);
   }
 
-  /** Removes some of the checkpoints that the thread does not go on from; false when there were none. In a transaction. */
+  /**
+   * Removes some of the checkpoints that the thread does not continue from; returns false if there were none. Must
+   * be called in a transaction.
+   */
   prune(): boolean {
     this.#latest = null;
     return new PruneCheckpoints(this.#sql, this.#values).turn();
@@ -213,7 +219,10 @@ export class CheckpointTable {
     return row === undefined ? {} : JSON.parse(row.channels);
   }
 
-  /** Pending writes, in the order in which LangGraph applies those of a superstep. Throws when they are too large. */
+  /**
+   * Returns the pending writes, in the order in which LangGraph applies those of a superstep. Throws if they are
+   * too large.
+   */
   writes(ns: string, checkpointId: string): StoredCheckpoint["writes"] {
     const writes = this.#writes.of(ns, checkpointId);
     if (writeBytes(writes) <= MAX_CHECKPOINT_BYTES) return writes;
@@ -235,7 +244,10 @@ export class CheckpointTable {
     );
   }
 
-  /** Without its writes where it has more bytes with them; null when it has more without them. */
+  /**
+   * Loads a checkpoint. If its writes would exceed `maxBytes`, they are left out; null if it is too large without
+   * them.
+   */
   #load(row: CheckpointRow, maxBytes: number): StoredCheckpoint | null {
     let bytes = row.checkpoint.byteLength + row.metadata.byteLength;
     const sources: Record<string, string> = JSON.parse(row.channels);
@@ -269,7 +281,7 @@ export class CheckpointTable {
     return stored;
   }
 
-  /** The values in the rows of checkpoints that a checkpoint names, each of which is read once. */
+  /** Returns a function that reads the values in the row of a source checkpoint. Each row is read once. */
   #packedValues({
     ns,
     id,
@@ -299,7 +311,7 @@ function valuesIn(packed: ArrayBuffer | null): Map<string, SerializedValue> {
   return new Map(packed === null ? [] : unpackValues(packed));
 }
 
-/** Deployed code may have stored something that LangGraph never would. */
+/** Returns null if deployed code has stored metadata that LangGraph never would. */
 function graphOf(metadata: ArrayBuffer): string | null {
   try {
     const { graph_id } = parseMetadata(metadata);

@@ -1,21 +1,24 @@
 import type { CronTick } from "../../../lib/cron-tick.ts";
 import type { TextTable } from "./text-table.ts";
 
-/** The name, among a thread's long texts, of the tick that a temporary thread was made for. */
+/** Name of the stored text that holds the tick for which a temporary thread was created. */
 const TICK = "tick";
 
-/** Notes the tick that a temporary thread was made for. In a transaction. */
+/** Stores the tick for which a temporary thread was created. Must be called in a transaction. */
 export function keepTick(texts: TextTable, tick: CronTick): void {
   texts.set(TICK, JSON.stringify(tick));
 }
 
-/** Null when the thread was made for none, or its cron has noted the tick. */
+/** Returns null if the thread was not created for a tick, or its cron has recorded the tick. */
 export function tickOf(texts: TextTable): CronTick | null {
   const text = texts.get(TICK);
   return text === null ? null : JSON.parse(text);
 }
 
-/** The cron has noted the tick: it makes no run for it any more. In a transaction. */
+/**
+ * Deletes the tick once its cron has recorded it and will not create a run for it again. Must be called in a
+ * transaction.
+ */
 export function forgetTick(texts: TextTable): void {
   texts.delete(TICK);
 }

@@ -1,50 +1,52 @@
 import { isProtocolEntry } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
 
-/** How many encoded events are kept for readers to share; a single event may be larger. */
+/** Maximum bytes of encoded events that are kept for readers to share; a single event may be larger. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** How much a reader is given at once, so that a large event is in memory once for all readers. */
+/** Maximum bytes that a reader is given at once, so that a large event is in memory once for all readers. */
 const CHUNK_BYTES = 64 * 1024;
 
 const NOTHING = new Uint8Array(0);
 
-/** `at` is when it was logged, in epoch milliseconds; null for events of an earlier release. */
+/** `at` is the time at which it was logged, in epoch milliseconds; null for events of an earlier release. */
 export type LoggedEvent = { id: number; event: string; data: string; at: number | null };
 
-/** Gives events after `after` and before `before`, oldest first, a page at a time. */
+/** Reads a page of events after `after` and before `before`, the oldest first. */
 type Log = { read: (runSeq: number, after: number, before: number) => LoggedEvent[] };
 
-/** An event as readers get it. */
+/** An event as it is sent to readers. */
 type Frame = { id: number; event: string; bytes: Uint8Array };
 
 /**
- * The newest events of a run, encoded: each is read from the log and encoded once for all readers that
- * keep up. A reader that is further behind reads from the log by itself.
+ * The newest events of a run, encoded. Each is read from the log and encoded once for all readers that keep up. A
+ * reader that is further behind reads the log by itself.
  */
 export class EventFrames {
   readonly #log: Log;
   readonly #runSeq: number;
-  /** Without gaps, the oldest first. */
+  /** The kept events without gaps, the oldest first. */
   #kept: Frame[] = [];
   #bytes = 0;
   readonly #idPrefix: string;
-  /** The log has had nothing after the last frame. */
+  /** Whether the log had nothing after the last frame. */
   #isAtEnd = false;
 
-  /** Readers are shown the ids of events behind the prefix. */
+  /** Event ids are sent to readers with the prefix in front. */
   constructor(log: Log, runSeq: number, idPrefix = "") {
     this.#log = log;
     this.#runSeq = runSeq;
     this.#idPrefix = idPrefix;
   }
 
-  /** There may be more in the log than when it was last read. */
+  /** Must be called when the log may contain more than when it was last read. */
   logChanged(): void {
     this.#isAtEnd = false;
   }
 
-  /** Events after `after` and before `before`, oldest first; some of them, none when there are none. */
+  /**
+   * Returns some events after `after` and before `before`, the oldest first; an empty list only if there are none.
+   */
   read(after: number, before: number): readonly Frame[] {
     const first = this.#kept[0];
     const last = this.#kept.at(-1);
@@ -80,21 +82,24 @@ export class EventFrames {
   }
 }
 
-/** One reader's place in the events of a run. */
+/** One reader's position in the events of a run. */
 export class FrameReader {
   readonly #frames: EventFrames;
   readonly #accept: ((event: string) => boolean) | null;
-  /** The id of the event that was begun last. */
+  /** The id of the latest event of which the reader has got at least a part. */
   #after: number;
-  /** What is left of that event. */
+  /** The remaining bytes of that event. */
   #rest: Uint8Array = NOTHING;
 
-  /** The id of the last event that was looked at. */
+  /** The id of the latest event that was examined. */
   get place(): number {
     return this.#after;
   }
 
-  /** `after` is the last event id that the reader has, -1 for none; an `accept` of null passes every event of the run's modes. */
+  /**
+   * `after` is the last event id that the reader has, -1 for none; if `accept` is null, all events of the run's
+   * modes pass.
+   */
   constructor(
     frames: EventFrames,
     options: { after: number; accept: ((event: string) => boolean) | null },
@@ -105,8 +110,8 @@ export class FrameReader {
   }
 
   /**
-   * The next bytes from events before `before`; other readers may be given the same buffer. Empty when
-   * all events that were looked at are of no interest to the reader; null when there are none.
+   * Returns the next bytes from events before `before`; other readers may get the same buffer. Empty if none of
+   * the examined events concerns the reader; null if there are none.
    */
   next(before: number): Uint8Array | null {
     const parts: Uint8Array[] = [];
@@ -131,7 +136,10 @@ export class FrameReader {
   }
 }
 
-/** JSON text has no line breaks, so one `data` line holds it. Names come from graph code. */
+/**
+ * JSON text has no line breaks, so it fits one `data` line. Line breaks in names, which come from graph code, are
+ * removed.
+ */
 function toFrame({ id, event, data }: LoggedEvent, idPrefix: string): Frame {
   return { id, event, bytes: encodeEvent(event, data, `${idPrefix}${id}`) };
 }
@@ -141,7 +149,10 @@ export function encodeEvent(event: string, data: string, id: string): Uint8Array
   return new TextEncoder().encode(`event: ${name}\ndata: ${data}\nid: ${id}\n\n`);
 }
 
-/** Whether an event belongs to one of the modes. `messages-tuple` and legacy `messages` share a name; control events pass. */
+/**
+ * Whether an event belongs to one of the modes. `messages-tuple` and the legacy `messages` share a name; control
+ * events always belong.
+ */
 export function isOfModes(event: string, modes: readonly string[]): boolean {
   const name = event.split(/[|/]/, 1)[0] ?? event;
   if (name === "metadata" || name === "error") return true;

@@ -3,34 +3,38 @@ import type { LoggedEvent } from "./event-frames.ts";
 import { EventPages } from "./event-pages.ts";
 import type { ThreadTables } from "./thread-tables.ts";
 
-/** One read stops after the event that crosses this: what a reader holds in memory. */
+/**
+ * Characters after which a read stops, which limits what a reader holds in memory. The event that exceeds it is
+ * included.
+ */
 const READ_CHARS = 256 * 1024;
 
-/** How much of a run's events is in memory only; beyond, they are written for those who come late. */
+/** Maximum characters of a run's events that are in memory only; beyond this they are written for late readers. */
 const HELD_CHARS = 1024 * 1024;
 
-/** Ids that a run may give to events in memory before its row has to say so. */
+/** Number of ids that a run can assign to events in memory before the next reservation is written to its row. */
 const RESERVED_IDS = 1024;
 
-/** What is known of a run's events in memory, which come behind those on disk. */
+/** A run's events in memory, which come after those on disk. */
 type Held = {
-  /** The id that the next event will have. */
+  /** The id of the next event. */
   next: number;
-  /** Ids before it are never given again, also when what has them is lost. */
+  /** Ids before this one are never assigned again, even if their events are lost. */
   reserved: number;
   events: LoggedEvent[];
   chars: number;
 };
 
 /**
- * The append-only events of a thread's runs. Ids are integers from 0, per run, in their order. Events that nobody is
- * promised after the run are in memory, and what a crash takes of them leaves a gap: its ids are not given again.
+ * The append-only events of a thread's runs. Ids are ascending integers from 0, per run. Events that need not
+ * outlive the run are kept in memory. If a crash loses some of them there is a gap, because their ids are not
+ * assigned again.
  */
 export class EventLog {
   readonly #sql: SqlStorage;
   readonly #pages: EventPages;
   readonly #held = new Map<number, Held>();
-  /** What was in memory before the transaction that goes on. */
+  /** The state in memory before the current transaction. */
   #before = new Map<number, Held | null>();
 
   constructor(sql: SqlStorage, tables: ThreadTables) {
@@ -38,7 +42,7 @@ export class EventLog {
     this.#pages = new EventPages(sql, tables);
   }
 
-  /** Appends events, and returns the id that the next one will have. Call it in a transaction. */
+  /** Appends events, and returns the id of the next one. Must be called in a transaction. */
   append(
     runSeq: number,
     events: readonly RunEvent[],
@@ -61,8 +65,8 @@ export class EventLog {
   }
 
   /**
-   * An attempt begins. Returns what the run's row has to say by then: ids before it are never given again. Call it in the
-   * transaction that writes that row, `isNew` before the row is there.
+   * Starts an attempt. Returns the value of `next_event` for the run's row: ids before it are never assigned
+   * again. Must be called in the transaction that writes the row; `isNew` means that the row does not exist yet.
    */
   begin(runSeq: number, { stored, isNew }: { stored: boolean; isNew: boolean }): number {
     const held = this.#change(runSeq, { isNew });
@@ -70,7 +74,7 @@ export class EventLog {
     return held.reserved;
   }
 
-  /** Writes what is in memory only. Call it in a transaction. */
+  /** Writes the events that are in memory only. Must be called in a transaction. */
   store(runSeq: number): void {
     if ((this.#held.get(runSeq)?.events.length ?? 0) === 0) return;
     const held = this.#change(runSeq);
@@ -79,17 +83,20 @@ export class EventLog {
     held.chars = 0;
   }
 
-  /** The next id must not fall back when the events are gone: the run's row says how far it may have come. */
+  /**
+   * Returns the id of the next event. It never decreases, even if events are lost, because the run's row has an
+   * upper bound.
+   */
   nextId(runSeq: number): number {
     return this.#held.get(runSeq)?.next ?? this.#storedNext(runSeq);
   }
 
-  /** Some of the run's events are on disk. */
+  /** Whether any of the run's events are on disk. */
   hasStored(runSeq: number): boolean {
     return this.#pages.end(runSeq) > 0;
   }
 
-  /** Events after `after` and before `before`, oldest first; a page, which ends before a gap. */
+  /** Returns a page of events after `after` and before `before`, the oldest first. A page ends before a gap. */
   read(runSeq: number, after: number, before: number): LoggedEvent[] {
     const events: LoggedEvent[] = [];
     let chars = 0;
@@ -109,7 +116,7 @@ export class EventLog {
     if (first === undefined || first.id > after + 1) {
       for (const page of this.#pages.read(runSeq, after)) yield* page;
     }
-    // Ids in memory have no gap.
+    // The ids in memory have no gaps.
     const start = first === undefined ? 0 : Math.max(0, after + 1 - first.id);
     for (let index = start; index < held.length; index += 1) {
       const logged = held[index];
@@ -117,24 +124,24 @@ export class EventLog {
     }
   }
 
-  /** Removes the run's events. Call it in a transaction. */
+  /** Removes the run's events. Must be called in a transaction. */
   delete(runSeq: number): void {
     this.#remember(runSeq);
     this.#held.delete(runSeq);
     this.#pages.delete(runSeq);
   }
 
-  /** Forgets what is in memory of runs that have ended, apart from those that are still read. */
+  /** Drops the events in memory of runs that have ended, except those that are still needed. */
   forgetEnded(isNeeded: (runSeq: number) => boolean): void {
     for (const runSeq of this.#held.keys()) if (!isNeeded(runSeq)) this.#held.delete(runSeq);
   }
 
-  /** What was changed since the last transaction stays. */
+  /** Must be called when a transaction was committed: its changes are kept. */
   committed(): void {
     if (this.#before.size > 0) this.#before = new Map();
   }
 
-  /** Takes back what was changed by a transaction that failed. */
+  /** Reverts the changes of a transaction that failed. */
   reset(): void {
     for (const [runSeq, held] of this.#before) {
       if (held === null) this.#held.delete(runSeq);

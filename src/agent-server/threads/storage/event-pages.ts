@@ -8,12 +8,13 @@ type PageRow = { id: number; part: number; event: string; data: string; at: numb
 
 const TABLE = "events";
 
-/** What one row holds: reading one event of a page reads all of it. */
+/** Maximum characters in one row, because reading one event of a page reads the whole row. */
 const PAGE_CHARS = 256 * 1024;
 
 /**
- * Events on disk. Those that are written together are one row under the id of the first: what each of them is in a first
- * line of JSON, and behind it their data. One alone, or larger than that, is a row of its own, in parts where it has to be.
+ * Events on disk. Events that are written together share a row under the id of the first: a first line of JSON
+ * describes each of them, followed by their data. An event that is alone or larger than a page has its own row, in
+ * several parts if necessary.
  */
 export class EventPages {
   readonly #sql: SqlStorage;
@@ -24,7 +25,7 @@ export class EventPages {
     this.#tables = tables;
   }
 
-  /** Writes events without a gap between them. Call it in a transaction. */
+  /** Writes events without a gap between them. Must be called in a transaction. */
   write(runSeq: number, events: readonly LoggedEvent[]): void {
     this.#tables.need(TABLE);
     for (const page of pagesOf(events)) {
@@ -50,10 +51,10 @@ export class EventPages {
     }
   }
 
-  /** The events after `after`, oldest first, a row at a time. */
+  /** Yields the events after `after`, the oldest first, a row at a time. */
   *read(runSeq: number, after: number): Generator<LoggedEvent[]> {
     if (!this.#tables.has(TABLE)) return;
-    // The page that `after` is in may have more behind it.
+    // The page that contains `after` may have further events.
     const rows = this.#sql.exec<PageRow>(
       `SELECT id, part, event, data, at, count FROM events WHERE run_seq = ?1 AND id >= coalesce(
          (SELECT max(id) FROM events WHERE run_seq = ?1 AND id <= ?2), 0) ORDER BY id, part`,
@@ -72,7 +73,7 @@ export class EventPages {
     if (page !== null) yield eventsOf(page).filter(({ id }) => id > after);
   }
 
-  /** The id behind the last event; 0 when there is none. */
+  /** Returns the id after the last event; 0 if there is none. */
   end(runSeq: number): number {
     if (!this.#tables.has(TABLE)) return 0;
     const [last] = this.#sql

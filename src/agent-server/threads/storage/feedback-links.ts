@@ -3,12 +3,12 @@ import type { TextTable } from "./text-table.ts";
 
 type OfRun = { run_id: string };
 
-/** The name of the text that holds the links by which feedback on a run can be given. */
+/** Returns the name of the stored text that holds the links for feedback on a run. */
 function feedbackName({ run_id }: OfRun): string {
   return `feedback:${run_id}`;
 }
 
-/** Keeps the links of a new run, by key. In a transaction. */
+/** Stores the links of a new run, by key. Must be called in a transaction. */
 export function keepFeedback(
   texts: TextTable,
   run: OfRun,
@@ -21,7 +21,7 @@ export function forgetFeedback(texts: TextTable, run: OfRun): void {
   texts.delete(feedbackName(run));
 }
 
-/** The events at the end of a run, with its links for feedback behind all others but an error. */
+/** Returns the last events of a run, with its links for feedback at the end, but before an error. */
 export function withFeedback(texts: TextTable, run: OfRun, events: RunEvent[]): RunEvent[] {
   const data = texts.get(feedbackName(run));
   if (data === null) return events;

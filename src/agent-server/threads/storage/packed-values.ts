@@ -1,17 +1,17 @@
 import type { SerializedValue } from "../../../graph-runtime/checkpoint-port.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
 
-/** What one row holds of several values; whoever reads one of them reads all. */
+/** Maximum bytes of values that share a row, because reading one of them reads all. */
 export const MAX_PACKED_BYTES = 64 * 1024;
 
 type ChannelValue = [channel: string, value: SerializedValue];
 
-/** What comes before the bytes of the values. */
+/** Describes a value in the header, which precedes the values' bytes. */
 type Head = [channel: string, type: string, bytes: number];
 
 const LINE_FEED = 10;
 
-/** Values that go into the row of their checkpoint, and those that are too large for it. */
+/** Splits values into those that fit into the row of their checkpoint, and those that are too large for it. */
 export function splitValues(values: readonly ChannelValue[]): {
   packed: Uint8Array | null;
   apart: ChannelValue[];

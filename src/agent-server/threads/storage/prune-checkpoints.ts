@@ -1,16 +1,19 @@
 import type { RemovedCheckpoint, ValueTable } from "./value-table.ts";
 
-/** Checkpoints that one turn removes, and rows of channel values: some milliseconds of the object's time. */
+/**
+ * Maximum checkpoints and channel values that one turn removes, which takes some milliseconds of the object's
+ * time.
+ */
 const TURN_CHECKPOINTS = 200;
 const TURN_VALUES = 500;
 
 type Kept = { ns: string; id: string };
 
 /**
- * Removes all checkpoints but those that the thread goes on from: the newest of the root, and of each subgraph the
- * newest where it may still be needed. A task's subgraph has a namespace of its own, with the task's id: it is needed
- * while the task is pending, so when it was written after the newest checkpoint of the root. A subgraph that keeps a
- * state across tasks has a namespace without such an id.
+ * Removes all checkpoints except those that the thread continues from: the newest root checkpoint, and the newest
+ * of each subgraph that may still need it. The subgraph of a task has its own namespace, which contains the task's
+ * id. It is needed while the task is pending, which is if it was written after the newest root checkpoint. A
+ * subgraph that keeps its state across tasks has a namespace without such an id.
  */
 export class PruneCheckpoints {
   readonly #sql: SqlStorage;
@@ -22,8 +25,8 @@ export class PruneCheckpoints {
   }
 
   /**
-   * Removes as much as one turn has time for, and tells whether it found anything. Call it in a transaction,
-   * and while no run is in flight: a run may go on from an older checkpoint.
+   * Removes as much as one turn has time for, and returns whether it found anything. Must be called in a
+   * transaction and while no run is in flight, because a run may continue from an older checkpoint.
    */
   turn(): boolean {
     const kept = this.#kept();
@@ -39,7 +42,10 @@ export class PruneCheckpoints {
     return newest.filter(({ ns, id }) => !ns.includes(":") || id > root);
   }
 
-  /** A checkpoint with its pending writes. What others inherit of it stays until none is left to be removed. */
+  /**
+   * Removes checkpoints with their pending writes. Values that others inherit are kept until no checkpoint is left
+   * to be removed.
+   */
   #removeCheckpoints(kept: string): boolean {
     const removed = this.#sql
       .exec<RemovedCheckpoint>(

@@ -1,10 +1,13 @@
-/** SQLite in an object takes 2 MB a row at most; the rest of a row needs room too. */
+/**
+ * Maximum bytes of a part: SQLite in a Durable Object takes at most 2 MB per row, and the other columns need room,
+ * too.
+ */
 const MAX_PART_BYTES = 1_800_000;
 
-/** UTF-8 needs at most three bytes for each UTF-16 unit. */
+/** UTF-8 needs at most three bytes for each UTF-16 code unit. */
 const MAX_PART_CHARS = MAX_PART_BYTES / 3;
 
-/** Cuts text into parts that fit a row; never inside a surrogate pair. */
+/** Splits text into parts that fit into a row; never inside a surrogate pair. */
 export function textParts(text: string): string[] {
   if (text.length <= MAX_PART_CHARS) return [text];
   const parts: string[] = [];

@@ -2,8 +2,8 @@ import type { CheckpointBatch } from "../../../graph-runtime/checkpoint-port.ts"
 import type { RemovedCheckpoint, ValueTable } from "./value-table.ts";
 
 /**
- * Which checkpoints and pending writes of a thread are a run's. In each namespace they lie behind the
- * place that is noted when the run first writes there, so that none before it has to be looked at.
+ * Records which checkpoints and pending writes of a thread belong to a run. In each namespace they are at or after
+ * the id that is stored when the run first writes there, so that no earlier rows have to be examined.
  */
 export class RunCheckpoints {
   readonly #sql: SqlStorage;
@@ -14,7 +14,7 @@ export class RunCheckpoints {
     this.#values = values;
   }
 
-  /** Notes where the run writes. Call in the transaction that does. */
+  /** Records where the run writes. Must be called in the transaction that writes. */
   note(batch: CheckpointBatch, runId: string): void {
     const firsts = new Map<string, string>();
     for (const op of batch) {
@@ -34,7 +34,10 @@ export class RunCheckpoints {
     }
   }
 
-  /** Removes them, but for the values that checkpoints of other runs inherit. Call in a transaction. */
+  /**
+   * Deletes the run's checkpoints and writes, except values that other runs' checkpoints inherit. Must be called
+   * in a transaction.
+   */
   delete(runId: string): void {
     const starts = this.#sql
       .exec<{ ns: string; start: string }>(

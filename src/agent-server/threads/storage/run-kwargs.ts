@@ -1,17 +1,20 @@
 import type { RunRow } from "./run-row.ts";
 import type { TextTable } from "./text-table.ts";
 
-/** Of its JSON: a run's row is written again when the run ends. */
+/** Maximum characters of the JSON text in a run's row, because the row is written again when the run ends. */
 const MAX_CHARS_IN_ROW = 8 * 1024;
 
-/** What a run was asked with, as its row has it; what is too long for that becomes a text of its own. */
+/**
+ * Returns the run's kwargs for its row; null if they are too long, in which case they are stored as a separate
+ * text.
+ */
 export function placeKwargs(texts: TextTable, runId: string, json: string): string | null {
   if (json.length <= MAX_CHARS_IN_ROW) return json;
   texts.set(nameOf(runId), json);
   return null;
 }
 
-/** JSON of what the run was asked with; null when that is lost. */
+/** Returns the JSON text of the run's kwargs; null if they are lost. */
 export function kwargsText(
   texts: TextTable,
   run: Pick<RunRow, "run_id" | "kwargs">,

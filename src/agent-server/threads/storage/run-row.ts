@@ -36,7 +36,7 @@ export type RunRow = {
   /** JSON of a WebhookRecord. */
   webhook: string | null;
   first_seq: number | null;
-  /** JSON of what the run was asked with; null when it is longer than a row should be: see run-kwargs.ts. */
+  /** JSON of the run's kwargs; null if they are too long for the row: see run-kwargs.ts. */
   kwargs: string | null;
 };
 
@@ -44,5 +44,8 @@ export function isInFlight(run: RunRow): boolean {
   return run.status === "pending" || run.status === "running";
 }
 
-/** Runs with these ids, whether or not they have ended, or those in flight; "all" is any of these. */
+/**
+ * The runs with these ids, whether or not they have ended, or the runs in flight with a status; "all" is any
+ * status.
+ */
 export type ThreadRunSelection = { run_ids: string[] } | { status: "pending" | "running" | "all" };

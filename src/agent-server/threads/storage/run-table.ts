@@ -17,21 +17,21 @@ export type NewRun = Pick<
 > & { now: number };
 
 /**
- * A run begins. `place` is where its events begin among those of the thread, unless it has been started before.
- * `nextEvent`: ids of events before it are never given again.
+ * The start of a run. `place` is where its events begin among those of the thread, and is used only for the first
+ * start. Ids of events before `nextEvent` are never assigned again.
  */
 export type RunStart = { place: number; nextEvent: number };
 
 /**
- * The runs of one thread: its queue and its past. Runs in flight, and when the next events go, are also held in memory, since
- * every step of every run asks about them; `reset` after a transaction that failed.
+ * The runs of one thread: its queue and its past. The runs in flight, and the next expiry of events, are also
+ * cached in memory, because every step of every run needs them. `reset` must be called after a failed transaction.
  */
 export class RunTable {
   readonly #sql: SqlStorage;
   #inFlight: RunRow[] | null = null;
-  /** Undefined: it has to be read. */
+  /** The earliest time at which events expire; undefined if it must be read. */
   #nextExpiry: number | null | undefined;
-  /** There is no run, as far as is known in memory. */
+  /** Whether the table is known to be empty without reading it. */
   #isEmpty = false;
 
   constructor(sql: SqlStorage) {
@@ -50,7 +50,7 @@ export class RunTable {
     this.#isEmpty = false;
   }
 
-  /** A run that is to begin at once is made as one that has begun. */
+  /** Inserts a run. With `start`, it is inserted as a run that has started. */
   insert(run: NewRun, start: RunStart | null = null): RunRow {
     const inFlight = this.inFlight();
     this.#isEmpty = false;
@@ -92,7 +92,7 @@ export class RunTable {
     return this.#first("SELECT * FROM runs WHERE seq = ?", seq);
   }
 
-  /** The ids of runs, newest first. */
+  /** Returns the ids of runs, the newest first. */
   list(options: { limit: number; offset: number; status: RunStatus | null }): string[] {
     return this.#sql
       .exec<{ run_id: string }>(
@@ -110,7 +110,7 @@ export class RunTable {
     return this.#first("SELECT * FROM runs ORDER BY seq DESC LIMIT 1");
   }
 
-  /** Runs that have not ended, in the order in which they execute: the running one first. */
+  /** Returns the runs that have not ended, in the order of their execution: the running one first. */
   inFlight(): readonly RunRow[] {
     this.#inFlight ??= this.#sql
       .exec<RunRow>("SELECT * FROM runs WHERE status IN ('pending', 'running')")
@@ -119,7 +119,7 @@ export class RunTable {
     return this.#inFlight;
   }
 
-  /** Named runs are found whether or not they have ended. */
+  /** Returns the selected runs. Runs that are selected by id may have ended. */
   select(selection: ThreadRunSelection): RunRow[] {
     if ("run_ids" in selection) {
       const ids = [...new Set(selection.run_ids)];
@@ -137,7 +137,7 @@ export class RunTable {
     return this.inFlight().find((run) => run.status === "running") ?? null;
   }
 
-  /** The next one to execute, due or not: delayed runs are overtaken by those due earlier. */
+  /** Returns the next run to execute, due or not: runs that are due earlier overtake delayed ones. */
   nextPending(): RunRow | null {
     return this.inFlight().find((run) => run.status === "pending") ?? null;
   }
@@ -160,8 +160,9 @@ export class RunTable {
   }
 
   /**
-   * `stop` is the result of a run that stopped at an interrupt: its checkpoint will change when it is
-   * resumed. `nextEvent` is how many events it had; `expiresAt` is when they go, null when they are gone.
+   * Ends a run. `stop` is the result of a run that stopped at an interrupt, whose checkpoint will change when it
+   * is resumed. `nextEvent` is the number of its events; `expiresAt` is when they are deleted, null if they are
+   * deleted already.
    */
   end(
     seq: number,
@@ -183,11 +184,11 @@ export class RunTable {
       end.nextEvent,
     );
     this.#inFlight = this.#others(seq);
-    // What is in flight has no expiry.
+    // A run in flight has no expiry.
     if (end.expiresAt !== null) this.#nextExpiry = undefined;
   }
 
-  /** To be called for a run that has ended. */
+  /** Sets the webhook record of a run. The run must have ended. */
   setWebhook(seq: number, webhook: string): void {
     this.#sql.exec("UPDATE runs SET webhook = ? WHERE seq = ?", webhook, seq);
   }
@@ -199,8 +200,8 @@ export class RunTable {
   }
 
   /**
-   * The run whose events of the thread begin at `place` or last before it, and failing that the first after it, among
-   * those whose events are kept; null when there is none.
+   * Returns, among the runs whose events are kept, the last one whose events begin at or before `place`, or else
+   * the first one after it; null if there is none.
    */
   keptAt(place: number): RunRow | null {
     return (
@@ -209,7 +210,7 @@ export class RunTable {
     );
   }
 
-  /** The first run whose events begin at `place` or later, among those whose events are kept. */
+  /** Returns the first run whose events begin at `place` or later, among those whose events are kept. */
   keptFrom(place: number): RunRow | null {
     return this.#first(`${KEPT} AND first_seq >= ? ORDER BY first_seq LIMIT 1`, place);
   }
@@ -229,7 +230,7 @@ export class RunTable {
     return this.#nextExpiry;
   }
 
-  /** When the run's events go; null when they are gone. */
+  /** Sets when the run's events are deleted; null if they are deleted already. */
   keepUntil(seq: number, expiresAt: number | null): void {
     this.#sql.exec("UPDATE runs SET expires_at = ? WHERE seq = ?", expiresAt, seq);
     this.#nextExpiry = undefined;
@@ -245,7 +246,7 @@ export class RunTable {
   }
 }
 
-/** Runs that have begun and whose events are not gone. */
+/** Selects runs that have started and whose events still exist. */
 const KEPT =
   "SELECT * FROM runs WHERE first_seq IS NOT NULL AND (status = 'running' OR expires_at IS NOT NULL)";
 

@@ -1,16 +1,17 @@
 import { textParts } from "./row-parts.ts";
 
-/** How many names are held in memory; with more, the table is read. */
+/** Maximum number of names in memory; if there are more, the table is read. */
 const MAX_KNOWN_NAMES = 1000;
 
 /**
- * The table of a thread's long JSON texts by name: its values, what runs were asked with when that is long, the ends of traces that are
- * still to be recorded, webhooks that are still to be delivered. A text is cut into as many rows as it needs. Which texts
- * there are is held in memory for as long as the object that made the thread lives; `reset` after a transaction that failed.
+ * A thread's long JSON texts by name: its values, long kwargs of runs, trace ends that are still to be recorded,
+ * webhooks that are still to be delivered. A text is split into as many rows as it needs. The existing names are
+ * cached for the lifetime of the object that created the thread; `reset` must be called after a failed
+ * transaction.
  */
 export class TextTable {
   readonly #sql: SqlStorage;
-  /** How many rows each text has; null when that has to be read. */
+  /** The number of rows of each text; null if it must be read. */
   #known: Map<string, number> | null = null;
 
   constructor(sql: SqlStorage) {
@@ -51,7 +52,7 @@ export class TextTable {
     return rows.length === 0 ? null : rows.map((row) => row.data).join("");
   }
 
-  /** The texts whose names begin with the prefix, in the order of their names. */
+  /** Returns the texts whose names begin with the prefix, in the order of their names. */
   withPrefix(prefix: string): string[] {
     const names = this.#known?.keys();
     if (names !== undefined && ![...names].some((name) => name.startsWith(prefix))) return [];

@@ -1,13 +1,13 @@
-/** Tables that a thread is made without: see LATE_TABLES. */
+/** Tables that are not created together with a thread: see LATE_TABLES. */
 export type LateTable = "events" | "channel_values" | "turns";
 
-/** A migration that changes a late table names it, because it is left out where there is no such table yet. */
+/** A migration that changes a late table names it, because it is skipped if that table does not exist yet. */
 export type ThreadMigration = string | { table: LateTable; statements: string };
 
 /**
- * The SQLite schema of one thread. No index but the keys: a thread's tables are small, and every
- * index is one more page that each step of a run writes. Migrations are append-only: an object that
- * was last touched by an older release is brought up to date the first time it is opened.
+ * The SQLite schema of one thread. There are no indexes except the keys: a thread's tables are small, and every
+ * index is one more page that each step of a run writes. Migrations are append-only: an object that was last used
+ * by an older release is migrated when it is first opened.
  */
 export const THREAD_MIGRATIONS = [
   `
@@ -99,13 +99,13 @@ export const THREAD_MIGRATIONS = [
     PRIMARY KEY (ns, checkpoint_id, task_id, idx, part)
   );
   `,
-  // JSON: for whom the run works, as the project authenticated them; gone when the run has ended.
+  // JSON of the principal that the run acts for; removed when the run has ended.
   "ALTER TABLE runs ADD COLUMN principal TEXT",
-  // The revision of the deployment that the run began with; null for the graphs of the Worker itself.
+  // The revision of the deployment that the run started with; null for the graphs of the Worker itself.
   "ALTER TABLE runs ADD COLUMN revision_id TEXT",
   // The path of the task that made the write: LangGraph applies the writes of a superstep in the order of paths.
   "ALTER TABLE writes ADD COLUMN task_path TEXT NOT NULL DEFAULT ''",
-  // The oldest checkpoint of a namespace that the run wrote, or wrote to: where a deletion begins.
+  // The oldest checkpoint of a namespace that the run wrote, or wrote to: a deletion starts there.
   `
   CREATE TABLE run_starts (
     run_id TEXT NOT NULL,
@@ -118,15 +118,15 @@ export const THREAD_MIGRATIONS = [
       (SELECT run_id, ns, id FROM checkpoints UNION ALL SELECT run_id, ns, checkpoint_id FROM writes)
     WHERE run_id IS NOT NULL GROUP BY run_id, ns;
   `,
-  // JSON: how far the delivery of the run's webhook is; null for a run without one.
+  // JSON of the delivery state of the run's webhook; null for a run without one.
   "ALTER TABLE runs ADD COLUMN webhook TEXT",
-  // What becomes of the thread when its time is over: delete | keep_latest; after how long, and when that is.
+  // The action when the thread expires (delete | keep_latest), its time to live, and the time of expiry.
   `
   ALTER TABLE thread ADD COLUMN ttl_strategy TEXT;
   ALTER TABLE thread ADD COLUMN ttl_minutes REAL;
   ALTER TABLE thread ADD COLUMN expires_at INTEGER;
   `,
-  // What those who follow the thread are shown, in its order; an update of the state has no run.
+  // The turns that readers of the thread get, in order; an update of the state has no run.
   `
   CREATE TABLE turns (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -134,25 +134,26 @@ export const THREAD_MIGRATIONS = [
     at INTEGER NOT NULL
   );
   `,
-  // Where the events of a run begin among those of the thread, and those of the next one; when each happened.
+  // The place where a run's events begin among those of the thread, that of the next run, and the time of each event.
   `
   ALTER TABLE runs ADD COLUMN first_seq INTEGER;
   ALTER TABLE thread ADD COLUMN next_seq INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE events ADD COLUMN at INTEGER;
   `,
-  // How many events a row holds that were written together; null for one alone.
+  // The number of events in a row that were written together; null for a single event.
   "ALTER TABLE events ADD COLUMN count INTEGER",
-  // The values that the checkpoint changed, apart from large ones: see packed-values.ts.
+  // The values that the checkpoint changed, except large ones: see packed-values.ts.
   "ALTER TABLE checkpoints ADD COLUMN packed BLOB",
-  // How many writes of a task the row holds that came together; null for one alone.
+  // The number of a task's writes in a row that were made together; null for a single write.
   "ALTER TABLE writes ADD COLUMN count INTEGER",
-  // How many of these statements a thread corresponds to that was made without them: see thread-schema.ts.
+  // For a thread that was created without these statements, the number of them that its tables correspond to: see
+  // thread-schema.ts.
   "ALTER TABLE thread ADD COLUMN schema_version INTEGER NOT NULL DEFAULT 0",
-  // The number of the next run: one that was given is never given again.
+  // The number of the next run. A number is never used twice.
   `
   ALTER TABLE thread ADD COLUMN next_run INTEGER NOT NULL DEFAULT 1;
   UPDATE thread SET next_run = 1 + (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'runs');
   `,
-  // What the run was asked with, when it is short; else it is a text of its own.
+  // The run's kwargs if they are short; otherwise they are a separate text.
   "ALTER TABLE runs ADD COLUMN kwargs TEXT",
 ] satisfies readonly ThreadMigration[];

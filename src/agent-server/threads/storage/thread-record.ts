@@ -3,7 +3,7 @@ import { THREAD_MIGRATIONS } from "./thread-migrations.ts";
 import type { TextTable } from "./text-table.ts";
 import { NO_TTL, startTtl, type ThreadTtl, type TtlColumns, ttlRenewedBy } from "./thread-ttl.ts";
 
-/** `settled_status` becomes the copy's status: no run is in flight there. */
+/** The state that a copy takes over. `settled_status` becomes its status, because no run is in flight there. */
 export type CopiedState = Pick<ThreadRow, "graph_id" | "settled_status" | "interrupts" | "error">;
 
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
@@ -28,9 +28,9 @@ export type ThreadRow = TtlColumns & {
   deleted: number;
   version: number;
   indexed_version: number;
-  /** Where the events of the next run begin among those of the thread. */
+  /** The place where the events of the next run begin among those of the thread. */
   next_seq: number;
-  /** How many of THREAD_MIGRATIONS the tables correspond to; 0 where a table notes it. */
+  /** Number of THREAD_MIGRATIONS that the tables correspond to; 0 if a table records it. */
   schema_version: number;
   /** The `seq` of the next run. */
   next_run: number;
@@ -46,12 +46,12 @@ export type NewThreadRow = {
   now: number;
 };
 
-/** The name of the text that holds the values of the thread. */
+/** Name of the stored text that holds the values of the thread. */
 const VALUES = "values";
 
 /**
- * The thread itself: one row, held in memory and written once at the end of each transaction that
- * changed it, and its values as a text beside it.
+ * The thread itself: one row, which is cached in memory and written once at the end of each transaction that
+ * changed it, and its values, which are stored as a text.
  */
 export class ThreadRecord {
   readonly #sql: SqlStorage;
@@ -64,19 +64,19 @@ export class ThreadRecord {
     this.#texts = texts;
   }
 
-  /** The object's tables are gone. */
+  /** Must be called when the object's tables were deleted. */
   erased(): void {
     this.#row = null;
     this.#dirty = false;
   }
 
-  /** Forgets what is held in memory, after a transaction that failed. */
+  /** Clears the cache in memory, after a failed transaction. */
   reset(): void {
     this.#row = undefined;
     this.#dirty = false;
   }
 
-  /** Writes the row when it changed. Called at the end of each transaction. */
+  /** Writes the row if it has changed. Called at the end of each transaction. */
   flush(): void {
     if (!this.#dirty || !this.#row) return;
     const row = this.#row;
@@ -123,7 +123,7 @@ export class ThreadRecord {
     return this.#row;
   }
 
-  /** For callers that know the thread exists. */
+  /** Returns the row. Throws if there is no thread. */
   get(): Readonly<ThreadRow> {
     const row = this.find();
     if (row === null) throw new Error("There is no thread in this object");
@@ -139,7 +139,7 @@ export class ThreadRecord {
     this.#change({ metadata: JSON.stringify(merged), updated_at: now });
   }
 
-  /** A run was accepted while none was in flight: the thread takes on what it runs. */
+  /** Takes over the graph, assistant and config of a run that was accepted while none was in flight. */
   adopt(
     run: {
       assistant: { graph_id: string; assistant_id: string };
@@ -166,7 +166,7 @@ export class ThreadRecord {
     this.#change({ graph_id: graphId, metadata: JSON.stringify(metadata) });
   }
 
-  /** What the thread shows of its state. `settled` is the status once no run is in flight. */
+  /** Sets the visible state. `settled` is the status once no run is in flight. */
   setState(snapshot: ThreadSnapshot | null, settled: ThreadStatus, error: RunError | null): void {
     this.#change({
       settled_status: settled,
@@ -178,25 +178,25 @@ export class ThreadRecord {
     else this.#texts.set(VALUES, snapshot.values);
   }
 
-  /** Sets the status after a change of the queue: busy while a run is in flight, else what the state says. */
+  /** Sets the status after a change of the queue: busy while a run is in flight, else the settled status. */
   settle(inFlight: boolean, now: number): void {
     const status = inFlight ? "busy" : this.get().settled_status;
     this.#change({ status, updated_at: now, state_updated_at: now });
     if (!inFlight) this.#note(ttlRenewedBy(this.get(), now));
   }
 
-  /** What the thread shows when it begins as a copy of another one. */
+  /** Sets the visible state of a thread that is created as a copy. */
   takeState(state: CopiedState, values: string | null): void {
     this.#change({ ...state, status: state.settled_status });
     if (values !== null) this.#texts.set(VALUES, values);
   }
 
-  /** A run has taken the places before `next` for its events; no change that the index is told of. */
+  /** Marks the places before `next` as used for a run's events. The index is not notified. */
   passSeq(next: number): void {
     this.#note({ next_seq: Math.max(this.get().next_seq, next) });
   }
 
-  /** The number of a run that is made. It is no change that the index is told of. */
+  /** Returns the number for a new run, and increments it. The index is not notified. */
   takeRunSeq(): number {
     const { next_run } = this.get();
     this.#note({ next_run: next_run + 1 });
@@ -207,17 +207,17 @@ export class ThreadRecord {
     this.#change({ deleted: 1 });
   }
 
-  /** A thread that was made hidden is there from now on. */
+  /** Makes a thread visible that was created hidden. */
   show(): void {
     this.#change({ deleted: 0 });
   }
 
-  /** The thread's time begins anew. */
+  /** Restarts the thread's time to live. */
   setTtl(ttl: ThreadTtl, now: number): void {
     this.#note(startTtl(ttl, now));
   }
 
-  /** When the thread's time is over; null for never, or until its state changes. */
+  /** Sets when the thread expires; null for never, or until its state changes. */
   expireAt(at: number | null): void {
     this.#note({ expires_at: at });
   }
@@ -226,7 +226,7 @@ export class ThreadRecord {
     this.#note({ indexed_version: version });
   }
 
-  /** Changes what the index does not show, so that it is not told. */
+  /** Changes columns that are not in the index, so that the index is not notified. */
   #note(patch: Partial<ThreadRow>): void {
     this.#row = { ...this.get(), ...patch };
     this.#dirty = true;

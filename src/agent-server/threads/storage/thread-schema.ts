@@ -1,10 +1,10 @@
 import type { LateTable } from "./thread-migrations.ts";
 
 /**
- * The tables of a thread that is made now: what THREAD_MIGRATIONS lead to, written at once, because each statement of a
- * schema is rows, too, and most threads are small. A test compares the two, with LATE_TABLES. What differs saves rows, and is not
- * worth moving those of older threads: `writes` has no rowid, `runs` counts by `next_run` of its thread, and how many
- * migrations the tables correspond to is a column and not a table.
+ * The tables of a new thread. This is the result of THREAD_MIGRATIONS, written at once, because each statement of
+ * a schema costs rows, too, and most threads are small. A test compares the two, including LATE_TABLES. The
+ * differences save rows, but are not worth migrating older threads: `writes` has no rowid, `runs` is numbered by
+ * `next_run` of the thread, and the number of migrations is a column instead of a table.
  */
 export const THREAD_SCHEMA = `
   CREATE TABLE thread (
@@ -100,8 +100,8 @@ export const THREAD_SCHEMA = `
 `;
 
 /**
- * The tables that most threads never need: they are made when something is first written to them. Events are written for
- * those who may come back, values when they are too large for the row of their checkpoint, turns for those who follow.
+ * Tables that most threads never need. They are created when they are first written to: events for readers that
+ * may reconnect, values that are too large for the row of their checkpoint, turns for readers of the thread.
  */
 export const LATE_TABLES: Readonly<Record<LateTable, string>> = {
   events: `

@@ -6,15 +6,15 @@ import { ThreadRecord } from "./thread-record.ts";
 import { TurnTable } from "./turn-table.ts";
 import { ThreadTables } from "./thread-tables.ts";
 
-/** A table that need not be read to know that it has no rows, or not the ones that are asked for. */
+/** A table that may know from memory that it is empty, or that it does not have the requested rows. */
 type RememberingTable = {
-  /** It was made just now, in this transaction. */
+  /** Must be called when the table was just created, in this transaction. */
   startEmpty: () => void;
-  /** Forgets what is held in memory, after a transaction that failed. */
+  /** Clears the cache in memory, after a failed transaction. */
   reset: () => void;
 };
 
-/** The tables of one thread, and the one way to change several of them at once. */
+/** The tables of one thread, and the transactions that change several of them at once. */
 export class ThreadStorage {
   readonly texts: TextTable;
   readonly thread: ThreadRecord;
@@ -25,7 +25,7 @@ export class ThreadStorage {
   readonly #storage: DurableObjectStorage;
   readonly #tables: ThreadTables;
   readonly #remembering: readonly RememberingTable[];
-  /** Within a transaction, as one may be made of others. */
+  /** Whether a transaction is active, because transactions can be nested. */
   #isChanging = false;
 
   constructor(storage: DurableObjectStorage) {
@@ -42,20 +42,23 @@ export class ThreadStorage {
     if (this.exists) this.makeTables();
   }
 
-  /** False for a thread that was never made, or is gone: nothing but `makeTables` may be called then. */
+  /** False for a thread that was never created, or was removed: only `makeTables` may be called then. */
   get exists(): boolean {
     return this.#tables.exist;
   }
 
-  /** Makes the tables that are missing. Call it in the transaction that makes the thread, or they stay without it. */
+  /**
+   * Creates the missing tables. Must be called in the transaction that creates the thread, or the tables would be
+   * left without one.
+   */
   makeTables(): void {
     const areNew = this.#tables.prepare(this.#storage);
     if (areNew) for (const table of this.#remembering) table.startEmpty();
   }
 
   /**
-   * Makes all of a change or nothing. It is synchronous, so that nothing else runs in between. Within another one it is
-   * part of that.
+   * Makes all changes or none. It is synchronous, so that nothing else runs in between. A nested transaction is
+   * part of the outer one.
    */
   transaction<T>(change: () => T): T {
     if (this.#isChanging) return change();

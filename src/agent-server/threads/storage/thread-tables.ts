@@ -2,22 +2,22 @@ import { migrateTables } from "../../../lib/object-migrations.ts";
 import { type LateTable, THREAD_MIGRATIONS, type ThreadMigration } from "./thread-migrations.ts";
 import { LATE_TABLES, THREAD_SCHEMA } from "./thread-schema.ts";
 
-/** Which tables a thread has, and how they come into being. */
+/** Knows which tables a thread has, and creates and migrates them. */
 export class ThreadTables {
   readonly #sql: SqlStorage;
-  /** Which tables there are, of those that are asked for; null when they have to be read. */
+  /** The names of the existing tables; null if they must be read. */
   #known: Set<string> | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
   }
 
-  /** False where no thread was made, or it is gone. Looking for it writes nothing. */
+  /** False if no thread was created, or it was removed. Checking this writes nothing. */
   get exist(): boolean {
     return this.has("thread");
   }
 
-  /** False for a late table that nothing was written to: it has no rows, and no statement may name it. */
+  /** False for a late table that was never written to: it has no rows, and no statement may name it. */
   has(name: "thread" | "migrations" | LateTable): boolean {
     this.#known ??= new Set(
       this.#sql
@@ -28,14 +28,14 @@ export class ThreadTables {
     return this.#known.has(name);
   }
 
-  /** To be called before rows are written to a late table, in the same transaction. */
+  /** Must be called before rows are written to a late table, in the same transaction. */
   need(name: LateTable): void {
     if (this.has(name)) return;
     this.#sql.exec(LATE_TABLES[name]);
     this.#known?.add(name);
   }
 
-  /** Makes the tables of a thread, and returns true, or brings those of an earlier release up to date. */
+  /** Creates the tables of a thread and returns true, or migrates those of an earlier release and returns false. */
   prepare(
     storage: DurableObjectStorage,
     migrations: readonly ThreadMigration[] = THREAD_MIGRATIONS,
@@ -50,7 +50,7 @@ export class ThreadTables {
   }
 
   #migrate(storage: DurableObjectStorage, migrations: readonly ThreadMigration[]): void {
-    // Releases that made threads by the migrations have noted them in a table, and have made every table.
+    // Releases that created threads by migrations recorded their number in a table, and created every table.
     if (this.has("migrations")) {
       migrateTables(storage, migrations.map(statementsOf));
       this.reset();
@@ -70,12 +70,12 @@ export class ThreadTables {
     this.reset();
   }
 
-  /** Forgets what is held in memory, after a transaction that failed: it may have made some. */
+  /** Clears the cache in memory, after a failed transaction, which may have created tables. */
   reset(): void {
     this.#known = null;
   }
 
-  /** The object's tables are gone. */
+  /** Must be called when the object's tables were deleted. */
   erased(): void {
     this.#known = new Set();
   }

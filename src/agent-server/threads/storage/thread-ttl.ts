@@ -1,9 +1,12 @@
 export const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
 
-/** What becomes of a thread when so many minutes are over: it goes, or only its latest checkpoint stays. */
+/** The action when a thread expires after a number of minutes: remove it, or keep only its latest checkpoint. */
 export type ThreadTtl = { strategy: (typeof TTL_STRATEGIES)[number]; minutes: number };
 
-/** `expires_at` is null while nothing is to be done: without a ttl, or when a thread was pruned and is unchanged since. */
+/**
+ * `expires_at` is null if nothing is to be done: without a ttl, or if the thread was pruned and has not changed
+ * since.
+ */
 export type TtlColumns = {
   ttl_strategy: ThreadTtl["strategy"] | null;
   ttl_minutes: number | null;
@@ -20,7 +23,10 @@ export function startTtl({ strategy, minutes }: ThreadTtl, now: number): TtlColu
   };
 }
 
-/** A thread that was pruned is pruned again so long after its state has changed. */
+/**
+ * Returns the columns to change when the state has changed: for a thread that was pruned, its time to live
+ * restarts.
+ */
 export function ttlRenewedBy(row: TtlColumns, now: number): Partial<TtlColumns> {
   const { ttl_strategy: strategy, ttl_minutes: minutes, expires_at } = row;
   if (strategy !== "keep_latest" || minutes === null || expires_at !== null) return {};

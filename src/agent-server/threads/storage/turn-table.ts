@@ -2,13 +2,13 @@ import type { ThreadTables } from "./thread-tables.ts";
 
 const TABLE = "turns";
 
-/** What happened on a thread, one after the other: a run that began, or an update of the state from outside of a run. */
+/** An entry in the sequence of what happened on a thread: a run that started, or a state update outside of a run. */
 export type ThreadTurn = { id: number; run_seq: number | null };
 
 /**
- * The turns of a thread that somebody follows, or has followed until a while ago. Their ids only grow, also after all
- * were deleted, and leave no gap: an insertion that is ignored would take one. Of a thread that nobody follows nothing
- * is noted.
+ * The turns of a thread that has readers, or had some until a while ago; for other threads nothing is recorded.
+ * Ids only grow, even after all turns were deleted, and have no gaps: an insertion that is ignored would use one
+ * up.
  */
 export class TurnTable {
   readonly #sql: SqlStorage;
@@ -39,7 +39,7 @@ export class TurnTable {
     return this.#first("SELECT id, run_seq FROM turns WHERE run_seq = ?", runSeq);
   }
 
-  /** A run has one turn, however many attempts it takes. */
+  /** Adds the turn of a run. A run has one turn, however many attempts it takes. */
   addRun(runSeq: number, now: number): void {
     if (this.ofRun(runSeq) !== null) return;
     this.#tables.need(TABLE);
@@ -53,7 +53,7 @@ export class TurnTable {
       .one().id;
   }
 
-  /** Notes the runs that began before anybody followed the thread, and whose events are still there. */
+  /** Adds turns for runs that started before the thread had readers, and whose events are still kept. */
   addKeptRuns(now: number): void {
     this.#tables.need(TABLE);
     this.#sql.exec(
@@ -65,7 +65,7 @@ export class TurnTable {
     );
   }
 
-  /** Deletes the turns of which nothing is left to be shown, and tells which updates were among them. */
+  /** Deletes the turns that have nothing left to show, and returns the ids of the updates among them. */
   deleteOld(before: number): number[] {
     if (!this.#tables.has(TABLE)) return [];
     this.#sql.exec(

@@ -11,7 +11,7 @@ export type RemovedCheckpoint = { ns: string; id: string; packed: ArrayBuffer | 
 
 const TABLE = "channel_values";
 
-/** Values of channels that are not in the row of the checkpoint that changed them. */
+/** Channel values that are not in the row of the checkpoint that changed them. */
 export class ValueTable {
   readonly #sql: SqlStorage;
   readonly #tables: ThreadTables;
@@ -51,7 +51,10 @@ export class ValueTable {
     return [first.type, concatBytes(rows.map((row) => new Uint8Array(row.data)))];
   }
 
-  /** Takes over the values of checkpoints whose rows go: others may inherit them. In the same transaction. */
+  /**
+   * Stores the values of checkpoints whose rows are deleted, because others may inherit them. Must be called in
+   * the same transaction.
+   */
   keepOf(removed: readonly RemovedCheckpoint[]): void {
     for (const { ns, id, packed } of removed) {
       if (packed === null) continue;
@@ -60,8 +63,9 @@ export class ValueTable {
   }
 
   /**
-   * Deletes the values of checkpoints that are gone, JSON of their ids, unless others inherit them. Whatever inherits a
-   * value is newer than the checkpoint that wrote it, and those are newer than `start`.
+   * Deletes the values of deleted checkpoints, unless others inherit them. `ids` is the JSON text of the
+   * checkpoints' ids. A checkpoint that inherits a value is newer than the one that wrote it, and those are newer
+   * than `start`.
    */
   deleteOf(ns: string, start: string, ids: string): void {
     if (!this.#tables.has(TABLE)) return;
@@ -77,7 +81,7 @@ export class ValueTable {
     );
   }
 
-  /** Deletes rows of values that no checkpoint refers to, some of them; false when there were none. */
+  /** Deletes some rows of values that no checkpoint refers to; returns false if there were none. */
   deleteUnused(limit: number): boolean {
     if (!this.#tables.has(TABLE)) return false;
     const { rowsWritten } = this.#sql.exec(

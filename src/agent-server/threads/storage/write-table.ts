@@ -19,7 +19,8 @@ type Write = WritesPut["writes"][number];
 type Stored = StoredCheckpoint["writes"][number];
 
 /**
- * Pending writes of tasks. What a task has written at once is one row under the first of its numbers, unless it is large.
+ * Pending writes of tasks. The writes that a task made together share a row under the first of their numbers,
+ * unless they are large.
  */
 export class WriteTable {
   readonly #sql: SqlStorage;
@@ -29,7 +30,7 @@ export class WriteTable {
   }
 
   put(put: WritesPut, runId: string | null): void {
-    // A task's ordinary writes count once; its special ones (negative numbers) replace the former.
+    // A task's ordinary writes are stored once; its special ones (negative numbers) replace the earlier ones.
     const special = put.writes.filter(([idx]) => idx < 0);
     for (const write of special) {
       this.#delete(put, write[0]);
@@ -46,7 +47,7 @@ export class WriteTable {
     else for (const write of added) this.#insert(put, write, runId);
   }
 
-  /** In the order in which LangGraph applies those of a superstep. */
+  /** Returns the writes in the order in which LangGraph applies those of a superstep. */
   of(ns: string, checkpointId: string): Stored[] {
     const rows = this.#sql
       .exec<WriteRow>(
@@ -129,7 +130,7 @@ export class WriteTable {
   }
 }
 
-/** Several writes, numbered one after the other, that are small together. */
+/** Whether the writes fit into one row: several of them, numbered consecutively, and small together. */
 function isRow(writes: readonly Write[]): boolean {
   const [[first] = [0]] = writes;
   const bytes = writes.reduce((sum, [, , [, data]]) => sum + data.byteLength, 0);

@@ -5,34 +5,37 @@ import type { Scope } from "../../../lib/scope.ts";
 import type { RunTracerRequest } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
 
-/** Recording takes the thread's time: the answer of the run that a batch came with goes first. */
+/**
+ * Milliseconds before a batch is recorded. Recording occupies the thread, so the answer to the batch's run goes
+ * first.
+ */
 const RECORD_DELAY_MS = 100;
 
-/** The pauses between attempts to record a batch, which is lost when they are used up. */
+/** Milliseconds between attempts to record a batch, which is lost when all have failed. */
 const RETRY_DELAYS_MS = [500, 2000];
 
-/** How much of the recorder's error goes into the log. */
+/** Maximum characters of the recorder's error in the log. */
 const MAX_LOGGED_ERROR_CHARS = 500;
 
-/** How much may wait for a slow recorder; a batch beyond it is lost. */
+/** Maximum characters that may wait for a slow recorder; a batch that exceeds them is lost. */
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 
-/** Creates and updates of runs, as the tracing API takes them. */
+/** Creates and updates of runs in the format of the tracing API. */
 export type TraceOperations = { post: unknown[]; patch: unknown[] };
 
 type Traced = { scope: Scope; runId: string; tracer: RunTracerRequest | null };
 
 export type RunTracesDeps = {
   scope: () => Scope;
-  /** Under a project of that name, or that of the deployment. */
+  /** Records operations in the named project, or in that of the deployment if the name is null. */
   record: (scope: Scope, operations: TraceOperations, project: string | null) => Promise<void>;
   waitUntil: (promise: Promise<void>) => void;
-  /** The end of the root of this run's trace is recorded. */
+  /** Called when the end of the root run of a trace was recorded. */
   onRootEnd: (runId: string) => void;
   logLevel: LogLevel;
 };
 
-/** What the thread does with the trace of one run. */
+/** The trace of one run, as the thread handles it. */
 export type RunTrace = {
   spec: TraceSpec;
   /** Resolves when the batch is recorded or lost. */
@@ -40,8 +43,8 @@ export type RunTrace = {
 };
 
 /**
- * Takes the traces of a thread's runs to the recorder, one batch after the other. No run waits for it
- * and none fails by it: a batch that cannot be recorded is lost, and the log says so.
+ * Sends the traces of a thread's runs to the recorder, one batch after the other. No run waits for it or fails
+ * because of it: a batch that cannot be recorded is lost, and this is logged.
  */
 export class RunTraces {
   readonly #deps: RunTracesDeps;
@@ -52,9 +55,9 @@ export class RunTraces {
     this.#deps = deps;
   }
 
-  /** The trace of a run that has started. */
+  /** Returns the trace of a run that has started. */
   of(run: RunRow, tracer: RunTracerRequest | null = null): RunTrace {
-    // The scope is read now, because the thread may be gone when a batch comes.
+    // The scope is read now, because the thread may no longer exist when a batch arrives.
     const scope = this.#deps.scope();
     const started_at = run.started_at ?? run.created_at;
     return {
@@ -83,7 +86,7 @@ export class RunTraces {
     return recorded;
   }
 
-  /** Never rejects. */
+  /** Records a batch. Never rejects. */
   async #record({ scope, runId, tracer }: Traced, batch: TraceBatch): Promise<void> {
     let failure: unknown;
     for (const delay of [0, ...RETRY_DELAYS_MS]) {
@@ -110,7 +113,7 @@ export class RunTraces {
   }
 }
 
-/** The root of a run that is of an example says so. */
+/** Adds the example's id to the root run, if the run belongs to an example. */
 function ofExample(
   { post, patch }: TraceOperations,
   runId: string,
@@ -136,7 +139,7 @@ function endsRun({ post, patch }: TraceOperations, runId: string): boolean {
   );
 }
 
-/** A deployment's host is its own code, and what it sends has the type that it chose. */
+/** Whether the value is a batch. The host of a deployment is its own code, so it may send values of any type. */
 function isBatch(batch: unknown): batch is TraceBatch {
   if (typeof batch !== "object" || batch === null) return false;
   return "json" in batch && typeof batch.json === "string" && "operations" in batch;

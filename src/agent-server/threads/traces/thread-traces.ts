@@ -10,14 +10,16 @@ type ThreadTracesDeps = {
   storage: ThreadStorage;
   scope: () => Scope;
   waitUntil: (promise: Promise<void>) => void;
-  /** The end of a root has been recorded. */
+  /** Called when the end of a root run was recorded. */
   onRootEnd: () => void;
 };
 
-/** The traces of a thread's runs: on their way to the tracing half, and the ends that are still to be told. */
+/**
+ * The traces of a thread's runs: batches on their way to the tracing half, and ends that are still to be recorded.
+ */
 export type ThreadTraces = { runs: RunTraces; ends: TraceEnds };
 
-/** Null where the installation records no traces of runs. */
+/** Returns null if the installation does not record traces of runs. */
 export function threadTraces(env: Env, deps: ThreadTracesDeps): ThreadTraces | null {
   const { recordTraces, logLevel } = parseSettings(env);
   if (!recordTraces) return null;
@@ -37,7 +39,10 @@ export function threadTraces(env: Env, deps: ThreadTracesDeps): ThreadTraces | n
   return { runs, ends };
 }
 
-/** Records in the named project, or in that of the scope's deployment; nothing for a deployment that is gone. */
+/**
+ * Returns a function that records in the named project, or in that of the scope's deployment. If the deployment
+ * does not exist any longer, it records nothing.
+ */
 function recorder(env: Env): RunTracesDeps["record"] {
   return async (scope, operations, project) => {
     const name = await deploymentName(env.DB, scope);

@@ -7,19 +7,19 @@ import type { RunRow } from "../storage/run-row.ts";
 import type { RunTracesDeps } from "./run-traces.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 
-/** By then the host of a run that has ended has reported the end itself, if it does. */
+/** Milliseconds within which the host of an ended run reports the end itself, if it does at all. */
 const HOST_GRACE_MS = 10_000;
 
-/** After a failure the next attempt waits twice as long as the one before. */
+/** Milliseconds before the first retry. Each further retry waits twice as long as the one before. */
 const FIRST_RETRY_MS = 5000;
 const MAX_ATTEMPTS = 8;
 
 const PREFIX = "trace-end:";
 
-/** What LangGraph calls the root of a run that has no name of its own. */
+/** LangGraph's name for the root of a run that has no name of its own. */
 const ROOT_NAME = "LangGraph";
 
-/** The end of a run's root, as it is told when the run's host does not do it. */
+/** The end of a run's root, which is recorded from here if the run's host does not report it. */
 type TraceEnd = {
   run_id: string;
   started_at: number;
@@ -39,15 +39,15 @@ export type TraceEndsDeps = {
 };
 
 /**
- * The roots of traces whose end has still to be recorded: an outbox in the thread's storage. A run's
- * host tells the end of its root itself, with the outputs, and mostly does; what it has not told soon
- * after the end, because it or this object has died, is told from here.
+ * The roots of traces whose end is still to be recorded: an outbox in the thread's storage. A run's host usually
+ * reports the end of its root itself, with the outputs. If it does not do so soon after the end, because it or
+ * this object has died, the end is recorded from here.
  */
 export class TraceEnds {
   readonly #deps: TraceEndsDeps;
-  /** Runs whose hosts have told the end, since the last `forgetTold`. */
+  /** Runs whose hosts have reported the end, since the last `forgetTold`. */
   readonly #told = new Set<string>();
-  /** Null: they have to be read, because they may have changed. */
+  /** The stored ends; null if they must be read, because they may have changed. */
   #stored: readonly TraceEnd[] | null = null;
   #delivering: Promise<void> | null = null;
 
@@ -55,7 +55,7 @@ export class TraceEnds {
     this.#deps = deps;
   }
 
-  /** Notes that a run ends. Without its host, the root is ended at once. Call it in a transaction. */
+  /** Adds the end of a run. Without its host, it is due at once. Must be called in a transaction. */
   add(run: RunRow, { error, host }: { error: string | null; host: boolean }): void {
     if (run.attempt === 0 || (host && this.#told.has(run.run_id))) return;
     const { storage, now, scope } = this.#deps;
@@ -80,18 +80,18 @@ export class TraceEnds {
     this.#store(end);
   }
 
-  /** The host has told the end of the run's root. */
+  /** Must be called when the host has reported the end of the run's root. */
   told(runId: string): void {
     this.#told.add(runId);
   }
 
-  /** Removes the ends that hosts have reported meanwhile. Call it in a transaction. */
+  /** Removes the ends that hosts have reported in the meantime. Must be called in a transaction. */
   forgetTold(): void {
     for (const runId of this.#told) this.#remove(runId);
     this.#told.clear();
   }
 
-  /** When the next end is due; null when none waits. */
+  /** Returns when the next end is due; null if there is none. */
   nextDue(): number | null {
     const due = this.#untold().map(({ due_at }) => due_at);
     return due.length === 0 ? null : Math.min(...due);
@@ -102,8 +102,8 @@ export class TraceEnds {
   }
 
   /**
-   * Records the ends that are due and leaves what fails to a later call; or all of them, for the last
-   * time. Never rejects.
+   * Records the ends that are due, and leaves those that fail for a later call. With "all", records all of them in
+   * a last attempt. Never rejects.
    */
   async deliver(which: "due" | "all" = "due"): Promise<void> {
     while (this.#delivering !== null) await this.#delivering;
@@ -142,7 +142,7 @@ export class TraceEnds {
     log(logLevel, "error", { event: "trace_lost", run_id: end.run_id, operations: 1, error });
   }
 
-  /** The end is recorded as a create, which leaves what the host has told by updates as it is. */
+  /** Returns the root with its end. It is recorded as a create, which keeps what the host has reported by updates. */
   #root(
     { run_id, started_at, ended_at, error, metadata }: TraceEnd,
     kwargs: RunKwargs | null,
@@ -162,7 +162,7 @@ export class TraceEnds {
     };
   }
 
-  /** Null when the run was removed meanwhile. */
+  /** Returns null if the run was removed in the meantime. */
   #kwargs(runId: string): RunKwargs | null {
     const { runs, texts } = this.#deps.storage;
     const run = runs.get(runId);

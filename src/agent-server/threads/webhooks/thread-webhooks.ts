@@ -17,7 +17,10 @@ type ThreadWebhooksDeps = {
   onAttempt: () => void;
 };
 
-/** The webhooks of a thread's runs, which are sent as by whoever asked for the run, with its revision. */
+/**
+ * Returns the outbox of the webhooks of a thread's runs. They are sent in the scope of the thread's deployment,
+ * with the revision of the run and without a principal.
+ */
 export function threadWebhooks(env: Env, deps: ThreadWebhooksDeps): WebhookOutbox {
   const { storage, scope, ctx, waitUntil, onAttempt } = deps;
   return new WebhookOutbox({
@@ -36,7 +39,10 @@ export function threadWebhooks(env: Env, deps: ThreadWebhooksDeps): WebhookOutbo
   });
 }
 
-/** To the operator, and to who reads the deployment's log. The address can have secrets in it. */
+/**
+ * Logs a lost webhook for the operator and in the deployment's log. The address is left out, as it can contain
+ * secrets.
+ */
 async function tellOfLoss(
   env: Env,
   scope: Scope,

@@ -8,7 +8,7 @@ import type { RunKwargs } from "../contract/run-request.ts";
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** The pauses after attempts that failed. When they are used up, within an hour, the webhook is given up. */
+/** The pauses after failed attempts. When they are used up, after about an hour, the webhook is given up. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -21,42 +21,42 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 
 const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 
-/** Each holds its payload in memory. */
+/** Maximum number of concurrent attempts, because each holds its payload in memory. */
 const MAX_AT_ONCE = 3;
 
-/** How much of an error is kept. */
+/** Maximum characters of an error that are stored. */
 const MAX_ERROR_CHARS = 500;
 
 const PENDING = "webhook:";
 const PAYLOAD = "webhook-payload:";
 
-/** A webhook that is still to be delivered. The rest of what is known of it is with its run. */
+/** A webhook that is still to be delivered. Its delivery state is stored with its run. */
 type Pending = { run_id: string; due_at: number };
 
 export type OutgoingWebhook = { run: RunRow; webhook: string; payload: string };
 
 type WebhookOutboxDeps = {
   storage: ThreadStorage;
-  /** Makes one attempt within `attemptLimitMs`; null when the receiver has taken the webhook. Never rejects. */
+  /** Makes one attempt within `attemptLimitMs`; resolves to null if the receiver has accepted it. Never rejects. */
   send: (outgoing: OutgoingWebhook) => Promise<{ error: string; isFinal: boolean } | null>;
   attemptLimitMs: number;
   now: () => number;
-  /** An attempt has ended: the alarm may be out of date, and the thread may have waited for that. */
+  /** Called when an attempt has ended: the alarm may be out of date, and the thread may have waited for this. */
   onAttempt: () => void;
   onGivenUp: (run: RunRow, record: WebhookRecord) => void;
 };
 
 /**
- * Webhooks that are still to be delivered: an outbox in the thread's storage. An attempt is noted before it is made,
- * with the time of the next one, so that an attempt whose process dies is repeated and counts. What was delivered and
- * could not be noted any more is therefore delivered again, with the same id.
+ * The webhooks that are still to be delivered: an outbox in the thread's storage. An attempt is recorded before it
+ * is made, with the time of the next one, so that an attempt whose process dies is counted and repeated. A webhook
+ * that was delivered, but could not be recorded as delivered, is therefore delivered again, with the same id.
  */
 export class WebhookOutbox {
   readonly #deps: WebhookOutboxDeps;
   readonly #storage: ThreadStorage;
-  /** Runs whose webhooks are on their way. */
+  /** Runs whose webhooks are being sent. */
   readonly #active = new Set<string>();
-  /** Null: it has to be read, because it may have changed. */
+  /** The stored webhooks; null if they must be read, because they may have changed. */
   #pending: readonly Pending[] | null = null;
 
   constructor(deps: WebhookOutboxDeps) {
@@ -64,7 +64,10 @@ export class WebhookOutbox {
     this.#storage = deps.storage;
   }
 
-  /** The run has ended, and the thread shows what it left. Call it in the transaction that makes it so. */
+  /**
+   * Adds the webhook of a run that has ended. Must be called in the transaction that ends the run, after the
+   * thread's state was set.
+   */
   add(ended: RunRow): void {
     if (ended.webhook === null) return;
     const { runs, thread, texts } = this.#storage;
@@ -81,7 +84,7 @@ export class WebhookOutbox {
     this.#wait({ run_id, due_at: this.#deps.now() });
   }
 
-  /** The run is removed, and its webhook with it. Call it in a transaction. */
+  /** Removes the webhook of a run that is being removed. Must be called in a transaction. */
   forget({ run_id, webhook }: RunRow): void {
     if (webhook !== null) this.#remove(run_id);
   }
@@ -90,15 +93,15 @@ export class WebhookOutbox {
     return this.#all().length === 0;
   }
 
-  /** When the alarm has to look; null when nothing waits. */
+  /** Returns when the alarm is due; null if no webhook is waiting. */
   nextDue(): number | null {
     const isFull = this.#active.size >= MAX_AT_ONCE;
-    // The one that ends first makes room, and says so.
+    // If all slots are in use, the other webhooks need no alarm: the first attempt that ends starts them.
     const due = this.#all().filter(({ run_id }) => !isFull || this.#active.has(run_id));
     return due.length === 0 ? null : Math.min(...due.map(({ due_at }) => due_at));
   }
 
-  /** Begins the attempts that are due, as many as there is room for. The alarm has to be set after it. */
+  /** Starts the attempts that are due, as far as there are free slots. The alarm must be set afterwards. */
   deliver(): void {
     const now = this.#deps.now();
     const due = this.#all()
@@ -132,7 +135,7 @@ export class WebhookOutbox {
 
   async #attempt(run: RunRow, record: WebhookRecord, payload: string): Promise<void> {
     const { webhook } = record;
-    // A receiver may ask for the thread: what is told to it has to be on disk.
+    // A receiver may read the thread, so the state that it is notified of must be on disk.
     await this.#storage.durable();
     if (!this.#storage.exists) {
       this.#active.delete(run.run_id);
@@ -211,14 +214,14 @@ function recordOf(webhook: string): WebhookRecord {
 }
 
 /**
- * A longer input of the run, and longer values of its thread, are left out: each attempt has the whole payload in
- * memory, beside the run that executes then.
+ * Maximum characters of a run's input and of its thread's values; longer ones are left out. Each attempt has the
+ * whole payload in memory, in addition to the run that is executing then.
  */
 const MAX_MEMBER_CHARS = 4 * 1024 * 1024;
 
 /**
- * JSON text of an object: the run as the API shows it when it has ended, when it began and ended, the state that it
- * left, its error. `kwargs` and `values` are JSON texts, null where there are none.
+ * Returns the JSON text of the payload: the run as the API shows it when it has ended, the times of its start and
+ * end, the state that it left, and its error. `kwargs` and `values` are JSON texts, or null.
  */
 function webhookPayload(
   row: RunRow,

@@ -18,14 +18,15 @@ const MAX_PATH_CHARS = 255;
 const TYPES = new Set([".js", ".mjs", ".map", ".wasm", ...TEXT_FILE_TYPES]);
 
 /**
- * How large the JSON modules of a project may be together. They are parsed in the platform's memory whenever it is
- * loaded, and take many times their size there. What is beyond it can be read as a file.
+ * Maximum size of all JSON modules of a project. They are parsed in the platform's memory whenever the project is
+ * loaded, and take many times their size there. JSON beyond this limit is deployed as text files.
  */
 const MAX_JSON_BYTES = 2 * 1024 * 1024;
 
 /**
- * What a tarball of a built project is deployed as, and the source map of its main module. It throws a
- * `ProjectFailure` that says what is wrong with it; `configPath` is a file that has to be in there.
+ * Returns the modules that a built project's tarball is deployed as, and the source map of its main module.
+ * `configPath` is a file that the tarball must contain. Throws a `ProjectFailure` that says what is wrong with the
+ * tarball.
  */
 export async function buildCode(
   tarball: ArrayBuffer,
@@ -39,7 +40,7 @@ export async function buildCode(
     );
   }
   if (!files.has(main) || !isScript(main)) {
-    throw new ProjectFailure(`${MANIFEST_FILE} names "${main}" as main, which is no module`);
+    throw new ProjectFailure(`${MANIFEST_FILE} names "${main}" as main, which is not a module`);
   }
   const modules: Record<string, BuiltModule> = {};
   let jsonBytes = 0;
@@ -55,8 +56,8 @@ export async function buildCode(
 }
 
 /**
- * The files of a gzipped tarball, by path. Throws a `ProjectFailure` for what is no tarball, too large,
- * or has entries that a built project has not: links, devices, paths that lead elsewhere, other types.
+ * Returns the files of a gzipped tarball, by path. Throws a `ProjectFailure` when it is not a tarball, is too
+ * large, or has entries that a built project never has: links, devices, paths outside of it, other file types.
  */
 async function unpack(tarball: ArrayBuffer): Promise<Map<string, Uint8Array>> {
   const files = new Map<string, Uint8Array>();
@@ -82,12 +83,12 @@ async function entriesOf(tarball: ArrayBuffer): Promise<ParsedTarEntryWithData[]
         `The tarball is larger than ${MAX_UNPACKED_BYTES} bytes when it is unpacked`,
       );
     }
-    throw new ProjectFailure(`The source is no gzipped tarball: ${String(error)}`);
+    throw new ProjectFailure(`The source is not a gzipped tarball: ${String(error)}`);
   }
   try {
     return await unpackTar(archive, { strict: true });
   } catch (error) {
-    throw new ProjectFailure(`The source is no gzipped tarball: ${String(error)}`);
+    throw new ProjectFailure(`The source is not a gzipped tarball: ${String(error)}`);
   }
 }
 
@@ -101,7 +102,7 @@ function pathOf(name: string, type: string | undefined): string {
     .split("/")
     .every((segment) => segment !== "" && segment !== "." && segment !== "..");
   if (!isLocal || /[\\:\p{Cc}]/u.test(path) || path.length > MAX_PATH_CHARS) {
-    throw new ProjectFailure(`The tarball has ${shown}, which is no path of a file in it`);
+    throw new ProjectFailure(`The tarball has ${shown}, which is not the path of a file in it`);
   }
   if (!TYPES.has(extname(path).toLowerCase())) {
     throw new ProjectFailure(
@@ -138,7 +139,7 @@ function toModule(path: string, bytes: Uint8Array, jsonBytesLeft: number): Built
   if (path.endsWith(".wasm")) return { type: "wasm", bytes };
   const text = toText(path, bytes);
   if (isScript(path)) return { type: "js", bytes };
-  // What others call JSON may have comments: it is a file to be read then, and no module.
+  // Some JSON files have comments. They are deployed as text files, not as modules.
   const isModule =
     path.endsWith(".json") && bytes.length <= jsonBytesLeft && jsonOrUndefined(text) !== undefined;
   return { type: isModule ? "json" : "text", bytes };

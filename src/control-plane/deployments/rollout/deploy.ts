@@ -9,10 +9,10 @@ import { ProjectFailure } from "./project-failure.ts";
 import type { RolloutLog } from "./rollout-log.ts";
 import { messageOf } from "../../../lib/error-text.ts";
 
-/** Each call to a new revision may take this long; starting it takes a part of a second. */
+/** Time-out of each call to a new revision. Starting a revision takes less than a second. */
 const CALL_TIMEOUT_MS = 20_000;
 
-/** All of the calls together may take this long. */
+/** Time-out of all calls together. */
 const STARTING_TIMEOUT_MS = 120_000;
 
 const NOT_STARTED = `The revision did not start within ${STARTING_TIMEOUT_MS / 1000} seconds`;
@@ -22,7 +22,7 @@ const MAX_TEXT_CHARS = 10_000;
 const MAX_PROBLEMS = 1000;
 const MAX_FRAME_CHARS = 1000;
 
-/** So many are looked up in the sources: a reader mends one after the other. */
+/** Maximum problems that are located in the sources. Readers fix one after the other. */
 const MAX_PLACED_PROBLEMS = 20;
 
 const problems = z
@@ -39,10 +39,10 @@ type ToldOfDeploy = Pick<RolloutLog, "info" | "warn" | "deploy">;
 type Call = <T>(what: string, answer: z.ZodType<T>, run: () => Promise<unknown>) => Promise<T>;
 
 /**
- * Starts a revision in an isolate of its own and looks whether it can serve: that it names its graphs,
- * that each of them is one, and what their schemas are. The graphs as JSON. `check` is called before each
- * call, and throws when nobody waits for it any more. Throws a `ProjectFailure` with what is wrong, and other errors for what is not the
- * project's fault.
+ * Starts a revision in its own isolate and checks that it can serve: that it describes its graphs, that each of
+ * them is a graph, and which schemas they have. Returns the graphs as JSON. `check` is called before each call to
+ * the revision, and throws when the rollout has lost its lease. Throws a `ProjectFailure` with the problem, and
+ * other errors for failures that the project did not cause.
  */
 export async function deployRevision(
   env: Env,
@@ -61,7 +61,7 @@ export async function deployRevision(
   return JSON.stringify(graphs);
 }
 
-/** One line for each graph, with the place in the project's sources that the problem comes from. */
+/** Returns one line per problem, with its position in the project's sources if it is known. */
 async function describeProblems(
   env: Env,
   ref: RevisionRef,
@@ -72,7 +72,7 @@ async function describeProblems(
   const told = await atSourcePositions(env.SOURCES, ref, stacks);
   const texts = found.map(({ graph_id, message }, index) => {
     const frames = (told[index] ?? "").split("\n");
-    // What is not in the project's own sources is left as it was.
+    // Frames outside of the project's own sources are left unchanged.
     const own = frames.find((frame) => frame.includes(":") && !stacks[index]?.includes(frame));
     const place =
       own === undefined
@@ -84,7 +84,10 @@ async function describeProblems(
   return texts.join("\n");
 }
 
-/** A graph that is made for each request may well have none without one: that is told, no more. */
+/**
+ * Reads the schemas of a graph. A graph that is made for each request may have none without one, so that is only
+ * logged.
+ */
 async function readSchemas(
   host: GraphHostApi,
   graph_id: string,
@@ -96,7 +99,7 @@ async function readSchemas(
   else logs.warn(`Graph ${graph_id} has no schemas without a request: ${schemas.message}`);
 }
 
-/** Asks the revision, as long as there is time; what it answers has to fit. */
+/** Makes the function that calls the revision within the remaining time and validates its answers. */
 function caller(check: () => void): Call {
   const endsAt = Date.now() + STARTING_TIMEOUT_MS;
   return async (what, answer, run) => {
@@ -127,7 +130,7 @@ async function answerOf<T>(what: string, limitMs: number, run: () => Promise<T>)
   }
 }
 
-/** The platform marks what it raises itself when it cannot reach the code at the moment. */
+/** The platform marks the errors that it raises when it cannot reach the code at the moment. */
 function isOfPlatform(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, retryable, overloaded } = error as Error & Record<string, unknown>;

@@ -1,7 +1,7 @@
-/** A message is stored, and a project can have any number of things wrong with it. */
+/** Maximum length of a message, because it is stored and a project can have any number of problems. */
 const MAX_FAILURE_CHARS = 10_000;
 
-/** The user's project is the reason, and nothing that time mends; `message` is for the user. */
+/** A failure that the user's project causes and that does not pass with time. `message` is shown to the user. */
 export class ProjectFailure extends Error {
   override readonly name = "ProjectFailure";
 

@@ -18,18 +18,18 @@ import { RolloutLog } from "./rollout-log.ts";
 import type { RolloutLease } from "./rollout-source.ts";
 import { buildRevision } from "./store-build.ts";
 
-/** How long a rollout that says nothing keeps others from taking over. */
+/** How long a rollout that stops renewing its lease keeps others from taking over. */
 export const LEASE_MS = 45_000;
 
-/** Before a step is repeated that failed for reasons outside of the project. */
+/** Delay before a step is repeated after a failure that the project did not cause. */
 const RETRY_DELAY_MS = 2000;
 
-/** A revision whose rollout was interrupted so often is given up: it may be what interrupts it. */
+/** A revision is given up after this many interrupted rollouts, because it may cause the interruptions. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Takes a revision from where it is to its end. Nothing happens when it is not due, or somebody works on
- * it. Resolves with the time at which to look again, null for never.
+ * Rolls a revision out from its current status to its end. Does nothing when it is not due or another process
+ * works on it. Resolves to the time at which to look again, or null for never.
  */
 export async function rollOut(
   env: Env,
@@ -82,7 +82,7 @@ class Rollout {
 
   async run(row: RevisionRow): Promise<void> {
     this.#status = row.status;
-    if (row.attempts > 1) this.#logs.warn(`Going on after an interruption, at ${row.status}`);
+    if (row.attempts > 1) this.#logs.warn(`Continuing after an interruption, at ${row.status}`);
     if (row.source === "internal_source" && row.source_tarball_path === null) {
       await this.#settle("QUEUED", "Waiting for a source: PATCH the deployment with one");
       return;
@@ -101,7 +101,7 @@ class Rollout {
       );
       if (built === null) return;
     }
-    // Told while the next steps go on.
+    // The lines are written while the next steps run.
     const told = this.#logs.flush();
     await this.#pass(["BUILDING", "AWAITING_DEPLOY"], "DEPLOYING");
     const graphs = await this.#attempt("DEPLOY_FAILED", () =>
@@ -111,7 +111,7 @@ class Rollout {
       }),
     );
     if (graphs === null) return;
-    // What the logs say of it is there before anybody is told that it serves.
+    // The log is written before the revision becomes visible as serving.
     this.#logs.info("The revision is deployed");
     await Promise.all([told, this.#logs.flush()]);
     const now = Date.now();
@@ -121,7 +121,7 @@ class Rollout {
   async giveUp(row: RevisionRow, reason: string): Promise<void> {
     const status = failureOf(row.status);
     const isBuilt = status === "BUILD_FAILED" && row.source !== "internal_template";
-    // What takes its process with it, as a machine without memory does, is known by nothing else.
+    // A build that crashes its process, for example on a machine without enough memory, leaves no other trace.
     const advice = isBuilt ? `. If it was the build, ${BUILD_LOCALLY}` : "";
     const message = `Given up after ${MAX_ATTEMPTS} attempts: ${reason}${advice}`;
     this.#logs.error(message);
@@ -129,7 +129,7 @@ class Rollout {
     await settleRevision(this.#env.DB, this.#lease.held, ending);
   }
 
-  /** Goes on to the next status, unless the revision is beyond it already. */
+  /** Moves on to the next status, unless the revision has already passed it. */
   async #pass(from: RevisionStatus[], to: RevisionStatus): Promise<void> {
     if (!from.includes(this.#status)) return;
     const move = { status: to, now: Date.now() };
@@ -137,7 +137,7 @@ class Rollout {
     this.#status = to;
   }
 
-  /** Null when the project failed, which ends the rollout. */
+  /** Runs a step. Returns null when the project failed, which ends the rollout. */
   async #attempt<T>(failed: RevisionStatus, step: () => Promise<T>): Promise<T | null> {
     try {
       return await step();

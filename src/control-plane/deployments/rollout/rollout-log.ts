@@ -2,7 +2,7 @@ import type { LogLine } from "../../../deployment-log/log-line.ts";
 import { recordLogs } from "../../../deployment-log/record.ts";
 import type { RevisionRef } from "../../../lib/revision-ref.ts";
 
-/** What a rollout tells the deployment's log: build lines until `deploy`, and deploy lines from there on. */
+/** Writes a rollout's lines to the deployment's log: build lines until `deploy` is called, then deploy lines. */
 export class RolloutLog {
   readonly #env: Env;
   readonly #ref: RevisionRef;

@@ -21,7 +21,7 @@ import type { RolloutLog } from "./rollout-log.ts";
 
 export type RolloutLease = Lease<RevisionRef, typeof revisions>;
 
-/** What the build of a revision works with. */
+/** The parts of a rollout that its build uses. */
 export type RevisionBuild = {
   env: Env;
   exports: Cloudflare.Exports;
@@ -30,15 +30,16 @@ export type RevisionBuild = {
   logs: RolloutLog;
 };
 
-/** Of an unbuilt project that does not say otherwise. */
+/** The default configuration file of an unbuilt project. */
 const CONFIG_FILE = "langgraph.json";
 
-/** The branch that a repository shows to everybody who names none. */
+/** Git's name for a repository's default branch. */
 const DEFAULT_REF = "HEAD";
 
 /**
- * The tarball of a built project that a revision is made of, and the file that has to be in it. What is not built
- * yet, a repository or an upload of sources, is built here. Throws a `ProjectFailure` for what the project did wrong.
+ * Returns the tarball of a revision's built project, and the file that must be in it. A source that is not built
+ * yet, a repository or an upload of sources, is built here. Throws a `ProjectFailure` for failures that the
+ * project causes.
  */
 export async function builtSource(
   building: RevisionBuild,
@@ -65,7 +66,7 @@ export async function builtSource(
   return { tarball: built, configPath: null };
 }
 
-/** The archive of the revision's commit. Which one that is, is stored before it is fetched. */
+/** Returns the archive of the revision's commit. The commit's SHA is stored before the archive is fetched. */
 async function readRepository({ env, lease, row, logs }: RevisionBuild): Promise<Uint8Array> {
   const settings = parseSettings(env);
   const { githubUrl, githubApiUrl, encryptionKeys } = settings;
@@ -82,7 +83,8 @@ async function readRepository({ env, lease, row, logs }: RevisionBuild): Promise
   }
   const integration = integrationOf(settings, row.workspace_id);
   const token = secrets[GITHUB_TOKEN] ?? null;
-  // The deployment's own token comes first; the installation's is for those who asked for it, as long as they may.
+  // The deployment's own token comes first. The installation's token is used only for deployments that requested
+  // it, while they may use it.
   const host =
     token === null && integration !== null && integration.id === integration_id
       ? integration.host
@@ -118,7 +120,10 @@ async function build(
   return new Uint8Array(answer.tarball).buffer;
 }
 
-/** Whether a tarball has a project's configuration and no word of a build. What is no tarball is left to others. */
+/**
+ * Whether a tarball has a project's configuration but no manifest of a build. False when it is not a tarball,
+ * which is reported later.
+ */
 async function isUnbuilt(tarball: ArrayBuffer, configPath: string): Promise<boolean> {
   let [hasConfig, seen] = [false, 0];
   try {

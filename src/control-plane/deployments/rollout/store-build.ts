@@ -12,8 +12,8 @@ import { ProjectFailure } from "./project-failure.ts";
 import { type RevisionBuild, builtSource } from "./rollout-source.ts";
 
 /**
- * Makes a revision's source into the modules that it is loaded from, and stores them. Doing it twice does
- * no harm. `onBuilt` is handed them before they are stored, which takes as long as starting them does.
+ * Builds a revision's source into the modules that it is loaded from, and stores them. Repeating this is harmless.
+ * `onBuilt` receives the modules before they are stored, because storing them takes as long as starting them.
  */
 export async function buildRevision({
   onBuilt,
@@ -31,7 +31,7 @@ export async function buildRevision({
   const ref = { workspaceId, deploymentId, revisionId };
   const stored = sourceMap === null ? null : storableMap(sourceMap, code.main);
   if (stored === null && sourceMap !== null) {
-    logs.info("Its source map is too large: errors name the bundle");
+    logs.info("The source map is too large to be stored: stack traces name the bundle");
   }
   await requireRoom(env, packed.byteLength + (stored?.length ?? 0));
   await Promise.all([

@@ -1,10 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { createRouter } from "../../../http/router.ts";
 
-/** What this server can do, for SDKs, which read it before anything else and without a key. */
+/** Routes that describe what this server supports. SDKs call them first, without an API key. */
 export const infoRoutes = createRouter();
 
-/** The version of the tracing API, not of this software: clients compare it with what they need of a server. */
+/** The version of the tracing API, not of this software. Clients compare it with the version they require. */
 const API_VERSION = "0.16.0";
 
 const MAX_BATCH_BYTES = 20 * 1024 * 1024;
@@ -23,7 +23,7 @@ infoRoutes.openapi(
     method: "get",
     path: "/info",
     tags: ["Tracing"],
-    summary: "What the tracing API can do",
+    summary: "Get the capabilities of the tracing API",
     security: [],
     responses: {
       200: { description: "Info", content: { "application/json": { schema: infoSchema } } },
@@ -57,7 +57,7 @@ infoRoutes.openapi(
     method: "get",
     path: "/ok",
     tags: ["Tracing"],
-    summary: "Whether the tracing API works",
+    summary: "Check that the tracing API works",
     security: [],
     responses: {
       200: {

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../../http/path-params.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 
-/** A query key that may be repeated; each value is taken as it is. */
+/** A query key that may be repeated; each value is used unchanged. */
 export function textListParam() {
   return z
     .union([z.string(), z.array(z.string())])
@@ -10,7 +10,7 @@ export function textListParam() {
     .openapi({ type: "array", items: { type: "string" } });
 }
 
-/** A query key that may be repeated, of ids; lower case from here on. */
+/** A query key that may be repeated, whose values are UUIDs. They are converted to lower case. */
 export function uuidListParam() {
   const uuid = uuidParam();
   return z
@@ -29,7 +29,7 @@ export function uuidListParam() {
     .openapi({ type: "array", items: { type: "string", format: "uuid" } });
 }
 
-/** A run's id in a path: a UUID with dashes or without, lower case and with dashes from here on. */
+/** A run's id in a path: a UUID with or without dashes, converted to lower case with dashes. */
 export function runIdParam() {
   return z
     .string()

@@ -5,24 +5,24 @@ import type { RunPosition } from "../../model/run-page.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
 import { type ItemChunk, itemsJson, type JsonPart, nextLimit } from "../json-parts.ts";
 
-/** Runs that are held at once: each may bring several payloads of up to 64 Ki characters. */
+/** Maximum number of runs in memory at once: each may have several payloads of up to 64 Ki characters. */
 const CHUNK_WITH_PAYLOADS = 50;
 const CHUNK = 1000;
 
 type ItemStream = {
   query: Omit<RunsQuery, "limit">;
-  /** Null: all there are. */
+  /** Maximum number of items in the response; null for no limit. */
   limit: number | null;
-  /** The items of some runs, in their order; a run may be left out. */
+  /** Returns the items of some runs, in the order of the runs; runs may be left out. */
   render: (runs: readonly PlacedRun[]) => Promise<JsonPart[][]>;
-  /** What follows the items, when these are all, or when the next page begins behind `next`. */
+  /** Returns the members after the items. The next page begins behind `next`; null if there is none. */
   end: (next: RunPosition | null) => Record<string, unknown>;
 };
 
 /**
- * Answers with `{"items": [...], ...}`, read and sent some runs at a time. What fails before the
- * first of them are read has a status of its own; after that the answer breaks off. When the runs that
- * one request may look at are used up by then, a page ends early, and its cursor leads on from there.
+ * Returns a response `{"items": [...], ...}` whose runs are read and sent chunk by chunk. An error before
+ * the first chunk is read gets its own status; a later error breaks the response off. If the request uses
+ * up the runs that it may scan, its page ends early, and the cursor of the page continues from there.
  */
 export async function streamItems(env: Env, stream: ItemStream): Promise<Response> {
   const { limit, render, end } = stream;
@@ -39,7 +39,7 @@ export async function streamItems(env: Env, stream: ItemStream): Promise<Respons
     try {
       return await read(after, max);
     } catch (error) {
-      // A list of all there are has no cursor: nothing but a broken answer can say that it is not all.
+      // A list without a limit has no cursor: only a broken response can show that it is incomplete.
       if (limit === null || !(error instanceof TooManyTurns)) throw error;
       return null;
     }

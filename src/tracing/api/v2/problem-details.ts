@@ -1,6 +1,6 @@
 import { ApiError, type ValidationDetail } from "../../../lib/api-error.ts";
 
-/** RFC 9457; `errors` is one entry per refused field. */
+/** The error format of RFC 9457; `errors` has one entry per rejected field. */
 type ProblemDetails = {
   type: string;
   title: string;
@@ -26,10 +26,10 @@ const TITLES: Readonly<Record<number, string>> = {
   507: "Insufficient Storage",
 };
 
-/** What of a request cannot be read at all is 400; what can, and is not acceptable, is 422. */
+/** Error types of requests that cannot be read at all: they get 400. Readable but unacceptable ones get 422. */
 const UNREADABLE = new Set(["json_invalid", "missing", "filter_syntax", "cursor_syntax"]);
 
-/** `status` is what the error is answered with elsewhere; of 500 and above, `detail` tells nothing. */
+/** `status` is the status of the error elsewhere in the API. From 500 on, `detail` reveals nothing. */
 export function problemDetails(
   error: Error,
   { status, path, requestId }: { status: number; path: string; requestId: string },
@@ -61,7 +61,7 @@ function sentence({ loc, msg }: ValidationDetail): string {
   return `${path.length === 0 ? source : path.join(".")}: ${msg}`;
 }
 
-/** Only what was thrown for the client to read is shown. */
+/** Only shows messages that were written for the client. */
 function textOf(error: Error, status: number): string {
   if (error instanceof ApiError && error.code !== "internal") return error.message;
   if (status === 503) return "Service overloaded, try again";

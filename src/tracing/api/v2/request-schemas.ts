@@ -17,14 +17,14 @@ const MAX_IDS = 1000;
 const MAX_PROJECTS = 100;
 
 export const RUNS_PAGE = 100;
-/** How many traces, or threads, a page has by default. */
+/** Default page size of traces and of threads. */
 export const TRACES_PAGE = 20;
 
 function uuidList(max: number) {
   return z.array(uuidParam()).max(max);
 }
 
-/** The text of `next_cursor`, as a page of this kind has it. */
+/** A `next_cursor` of an earlier page of the same kind. */
 function cursorOf<T>(decode: (text: string) => T | null) {
   return z
     .string()
@@ -122,8 +122,8 @@ type TimeBounds = {
 const DAY = 86_400_000_000;
 
 /**
- * The given bounds; by default the last day. Later pages look at the window of the first one: one
- * that moved with the clock would lose runs at one end and find new ones at the other.
+ * Returns the given bounds; the default is the last day. Later pages use the window of the first one: a
+ * window that moved with the clock would lose runs at one end and find new ones at the other.
  */
 export function windowOf(
   { min_start_time, max_start_time }: TimeBounds,
@@ -136,14 +136,14 @@ export function windowOf(
   };
 }
 
-/** Where a page ended, and the window that its query looked at. */
+/** The position where a page ended, and the time window of its query. */
 type WindowCursor = { position: RunPosition; window: TimeWindow };
 
 export function encodeWindowCursor({ position, window }: WindowCursor): string {
   return `${encodeCursor(position)}.${window.from}.${window.to}`;
 }
 
-/** Null when the text is not such a cursor. */
+/** Returns null if the text is not such a cursor. */
 function decodeWindowCursor(text: string): WindowCursor | null {
   const [, encoded, from, to] = CURSOR.exec(text) ?? [];
   if (encoded === undefined) return null;
@@ -158,8 +158,8 @@ type FilterSelection = Pick<RunSelection, "filter" | "traceFilter" | "treeFilter
 const COMPLETED = 'eq(status, "success")';
 
 /**
- * The filters of a request, which no shard will refuse; an empty one is none. Throws a validation
- * error that names the field and the position.
+ * Returns the filters of a request, checked so that no shard will reject them; an empty text counts as no
+ * filter. Throws a validation error that names the field and the position.
  */
 export function checkedFilters(source: "body" | "query", texts: FilterTexts): FilterSelection {
   const selection: FilterSelection = {
@@ -171,7 +171,7 @@ export function checkedFilters(source: "body" | "query", texts: FilterTexts): Fi
     compileScopes(selection, "r");
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    // Only limits on all of them together have no scope.
+    // Only errors about the limits on all filters together have no scope.
     const [given = "filter"] = Object.entries(texts).flatMap(([scope, text]) =>
       text ? scope : [],
     );
@@ -180,7 +180,7 @@ export function checkedFilters(source: "body" | "query", texts: FilterTexts): Fi
   return selection;
 }
 
-/** A checked filter, and that the run has ended without an error: those still open are neither. */
+/** Restricts a checked filter to runs that ended without an error, which excludes runs still open. */
 export function completedOnly(filter: string | undefined): string {
   return filter === undefined ? COMPLETED : `and(${filter}, ${COMPLETED})`;
 }

@@ -1,6 +1,6 @@
 import type { PayloadField } from "../../model/run-write.ts";
 
-/** What `selects` may name; in an answer, the same in lower case. */
+/** The names that `selects` accepts. A response has the same names in lower case. */
 export const TRACED_RUN_FIELDS = [
   "ID",
   "NAME",
@@ -49,7 +49,7 @@ export const TRACED_RUN_FIELDS = [
   "FEEDBACK_STATS",
 ] as const;
 
-/** What a list of shared runs may show: nothing that is large, or that leads into the workspace. */
+/** The fields that a list of shared runs may show: none that is large or that leads into the workspace. */
 export const PUBLIC_LIST_FIELDS = [
   "ID",
   "NAME",
@@ -89,7 +89,7 @@ export const PUBLIC_LIST_FIELDS = [
   "FEEDBACK_STATS",
 ] as const;
 
-/** One shared run shows its contents too. */
+/** The fields that a single shared run may show, which include its contents. */
 export const PUBLIC_RUN_FIELDS = [
   ...PUBLIC_LIST_FIELDS,
   "EVENTS",
@@ -101,7 +101,7 @@ export const PUBLIC_RUN_FIELDS = [
 
 export type RunField = (typeof TRACED_RUN_FIELDS)[number] | (typeof PUBLIC_LIST_FIELDS)[number];
 
-/** Without `selects` an answer has the ids only. */
+/** Without `selects`, a response contains only the ids. */
 export const DEFAULT_FIELDS: readonly RunField[] = ["ID"];
 
 const PAYLOAD_OF: Partial<Record<RunField, PayloadField>> = {
@@ -114,7 +114,7 @@ const PAYLOAD_OF: Partial<Record<RunField, PayloadField>> = {
   MANIFEST: "serialized",
 };
 
-/** The payloads that these fields are made of. */
+/** Returns the payloads that are needed for these fields. */
 export function payloadsOfFields(fields: Iterable<RunField>): PayloadField[] {
   const payloads = new Set<PayloadField>();
   for (const field of fields) {

@@ -7,23 +7,23 @@ import { toSeconds, toUsd, toUsdByCategory } from "../../usage/money.ts";
 import { type JsonMember, jsonObject, type JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 
-/** A run's row, the project it is in and the payloads that were asked for. */
+/** A run's row, its project and its requested payloads. */
 export type ReadRun = {
   ref: { projectId: string };
   run: TracedRunRow & { payloads: Partial<Record<PayloadField, Payload>> };
 };
 
-/** What the answer needs besides the run; asked for only when it is selected. */
+/** What the response needs besides the run. Each is requested only if it is selected. */
 export type RunLinks = {
   appPath: () => string;
   attachmentUrl: (attachment: Attachment) => Promise<string>;
-  /** The URL of the run's public view; undefined when it is not shared. */
+  /** Returns the URL of the run's public view; undefined if the run is not shared. */
   shareUrl: () => string | undefined;
 };
 
 type LinkField = "APP_PATH" | "ATTACHMENTS" | "SHARE_URL";
 
-/** The selected fields of a run; those without a value are left out, but for `end_time`. */
+/** Returns the selected fields of a run. Fields without a value are left out, except `end_time`. */
 export async function toRunJsonV2(
   read: ReadRun,
   fields: Iterable<RunField>,
@@ -40,7 +40,7 @@ export async function toRunJsonV2(
   return jsonObject(members);
 }
 
-/** The JSON of one field; undefined when the run has no value for it. */
+/** Returns the JSON of one field; undefined if the run has no value for it. */
 export function runMember(
   read: ReadRun,
   field: Exclude<RunField, LinkField>,
@@ -77,7 +77,7 @@ const VALUES: Record<ColumnField, (read: ReadRun) => unknown> = {
   RUN_TYPE: ({ run }) => run.run_type.toUpperCase(),
   STATUS: ({ run }) => run.status.toUpperCase(),
   START_TIME: ({ run }) => microsToIso(run.start_time),
-  // Null, not absent, tells that it goes on.
+  // Null, rather than absent, means that the run has not ended.
   END_TIME: ({ run }) => (run.end_time === null ? null : microsToIso(run.end_time)),
   LATENCY_SECONDS: ({ run }) =>
     run.end_time === null ? undefined : toSeconds(run.end_time - run.start_time),
@@ -94,7 +94,7 @@ const VALUES: Record<ColumnField, (read: ReadRun) => unknown> = {
   DOTTED_ORDER: ({ run }) => run.dotted_order,
   IS_ROOT: ({ run }) => run.parent_run_id === null,
   REFERENCE_EXAMPLE_ID: ({ run }) => run.reference_example_id ?? undefined,
-  // Datasets, annotation queues and evaluators of threads are not kept here.
+  // Datasets, annotation queues and evaluators of threads are not stored here.
   REFERENCE_DATASET_ID: () => undefined,
   IS_IN_DATASET: () => false,
   LAST_QUEUED_AT: () => undefined,
@@ -133,7 +133,7 @@ function payloadPart(payload: Payload | undefined): JsonPart | undefined {
   return "json" in payload ? payload.json : { object: payload.object };
 }
 
-/** The text of `metadata` as it came, with numbers that a double cannot hold. */
+/** Returns the text of `metadata` unchanged, because a double cannot hold all of its numbers. */
 function metadataText(extra: Payload | undefined): string {
   let metadata = "{}";
   if (extra === undefined || !("json" in extra)) return metadata;

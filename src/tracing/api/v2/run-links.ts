@@ -6,7 +6,7 @@ import type { JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
 import { toRunJsonV2 } from "./run-json.ts";
 
-/** The answers of some runs, each in pieces; what they share is looked up once. */
+/** Returns the JSON of some runs, each in pieces; what the runs have in common is looked up once. */
 export async function toRunsJson(
   c: AppContext,
   workspaceId: string,
@@ -15,7 +15,7 @@ export async function toRunsJson(
 ): Promise<JsonPart[][]> {
   const selected = new Set(fields);
   const tokens = selected.has("SHARE_URL")
-    ? // Who shares a root shares all of it.
+    ? // Sharing a root run shares its whole trace.
       await findShareTokens(
         c.env.DB,
         workspaceId,

@@ -64,7 +64,7 @@ runV2Routes.openapi(
       params: runParams,
       query: z.strictObject({
         project_id: uuidParam(),
-        // Where to look for the run: the index of run ids knows it as well.
+        // Clients send this to locate the run; the index of run ids also knows where the run is.
         start_time: timeValue().optional(),
         selects: listParam(TRACED_RUN_FIELDS).optional(),
       }),
@@ -94,7 +94,7 @@ runV2Routes.openapi(
     method: "get",
     path: "/runs/{run_id}/url",
     tags: ["Traces (v2)"],
-    summary: "Where the console shows a run",
+    summary: "Get the URL of a run's page in the console",
     request: {
       params: runParams,
       query: z.strictObject({
@@ -158,14 +158,14 @@ function selectionOf(body: RunsQueryBody): Omit<RunSelection, keyof TimeWindow> 
     isRoot: body.is_root ?? undefined,
     hasError: body.has_error === true ? true : undefined,
     referenceExampleIds: body.reference_examples ?? undefined,
-    // Once more, because there are limits on all conditions together.
+    // Checked again, because there are limits on all conditions together.
     ...checkedFilters("body", { filter: completed, trace_filter, tree_filter }),
   };
 }
 
 type QueriedProjects = {
   ids: string[];
-  /** When the first experiment of a dataset started; null for projects that were named. */
+  /** Start of the dataset's first experiment; null if the request names the projects. */
   earliestStart: Micros | null;
 };
 

@@ -43,7 +43,7 @@ shareV2Routes.openapi(
     },
     responses: {
       200: {
-        description: "The token; a trace that is shared already keeps the one it has",
+        description: "The share token; a trace that is already shared keeps its token",
         content: { "application/json": { schema: z.object({ share_token: z.string() }) } },
       },
     },
@@ -72,7 +72,7 @@ shareV2Routes.openapi(
     tags: ["Traces (v2)"],
     summary: "Make a trace private again",
     request: {
-      // The root run's, which is the trace's.
+      // The id of the root run, which is also the id of the trace.
       params: z.object({ run_id: uuidParam() }),
       body: {
         content: {
@@ -80,7 +80,7 @@ shareV2Routes.openapi(
         },
       },
     },
-    responses: { 204: { description: "It is not shared, or no longer" } },
+    responses: { 204: { description: "The trace is not shared any more" } },
   }),
   async (c) => {
     const { run_id: traceId } = c.req.valid("param");
@@ -94,7 +94,7 @@ shareV2Routes.openapi(
   },
 );
 
-/** What a share token shows, without a key. */
+/** Serves what a share token gives access to, without an API key. */
 export const publicV2Routes = createRouter();
 
 publicV2Routes.openapi(
@@ -107,7 +107,7 @@ publicV2Routes.openapi(
     request: {
       params: z.object({ share_token: uuidParam(), run_id: uuidParam() }),
       query: z.strictObject({
-        // Where to look for the run: the index of run ids knows it as well.
+        // Clients send this to locate the run; the index of run ids also knows where the run is.
         start_time: timeValue().optional(),
         selects: listParam(PUBLIC_RUN_FIELDS).optional(),
       }),
@@ -155,7 +155,7 @@ publicV2Routes.openapi(
     },
     responses: {
       200: {
-        description: "All of its runs, in the order of their start",
+        description: "All shared runs of the trace, in the order of their start",
         content: { "application/json": { schema: runListSchema } },
       },
     },
@@ -185,7 +185,7 @@ publicV2Routes.openapi(
   },
 );
 
-/** The share, unless its project is gone; 404 then too. */
+/** Returns the share. Throws a 404 also if its project no longer exists. */
 async function visibleShare(c: AppContext, token: string): Promise<RunShareRow> {
   const share = await requireShare(c, token);
   const project = await findProject(c.env.DB, share.workspace_id, share.project_id);

@@ -12,7 +12,7 @@ import { percentile } from "../../model/histogram.ts";
 
 const PAGE = 1000;
 
-/** What `selects` may name. */
+/** The names that `selects` accepts. */
 export const THREAD_STATS_FIELDS = [
   "TURNS",
   "FIRST_START_TIME",
@@ -46,14 +46,14 @@ const OF_THREAD: ReadonlySet<ThreadStatsField> = new Set([
 
 type ThreadScope = { workspaceId: string; projectId: string; selection: RunSelection };
 
-/** The shards' answers, as far as the selected fields need them. */
+/** The results from the shards, as far as the selected fields need them. */
 type Facts = {
   thread: ThreadTotals | undefined;
   totals: StatsTotals | undefined;
   lastEnd: Micros | undefined;
 };
 
-/** Statistics of the root runs of one thread; what there is no value for is left out. */
+/** Returns statistics of the root runs of one thread. Statistics without a value are left out. */
 export async function threadStats(
   env: Env,
   scope: ThreadScope,
@@ -173,7 +173,7 @@ function details(
   return categories === undefined ? undefined : { raw: convert(categories) };
 }
 
-/** A thread's summary; what it has no value for is left out. */
+/** Returns the summary of a thread. Members without a value are left out. */
 export function toThreadSummaryJson(thread: ThreadTotals) {
   return {
     thread_id: thread.threadId,
@@ -196,7 +196,7 @@ export function toThreadSummaryJson(thread: ThreadTotals) {
   };
 }
 
-/** The latency of the turns that have ended; null when there is none. */
+/** Returns a percentile of the latency of the turns that have ended; null if none has. */
 function latencySeconds({ latency }: ThreadTotals, fraction: number): number | null {
   const micros = percentile(latency, fraction);
   return micros === null ? null : toSeconds(micros);

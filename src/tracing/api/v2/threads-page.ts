@@ -1,12 +1,12 @@
 import type { Micros } from "../../../lib/time.ts";
 
-/** Threads come by their latest start and, where that is equal, by their ids. */
+/** Threads are sorted by their latest start, the latest first, and then by their ids. */
 type ThreadKey = { threadId: string; maxStart: Micros };
 
-/** The last thread of a page; ids of threads are any text, so that this one is percent-encoded. */
+/** The last thread of a page. Thread ids can be any text, so `id` is percent-encoded. */
 export type ThreadPosition = { startTime: Micros; id: string };
 
-/** The threads of a page, and where the next one begins. */
+/** Returns the threads of a page and the position of the next page; null if there is none. */
 export function threadsPage<Thread extends ThreadKey>(
   threads: readonly Thread[],
   after: ThreadPosition | null,
@@ -28,7 +28,7 @@ function positionOf({ maxStart, threadId }: ThreadKey): ThreadPosition {
   return { startTime: maxStart, id: encodeURIComponent(threadId.toWellFormed()) };
 }
 
-/** A cursor of another kind of page may have been sent. */
+/** Returns the id unchanged if it cannot be decoded: a client may send a cursor of another kind of page. */
 function decode(id: string): string {
   try {
     return decodeURIComponent(id);

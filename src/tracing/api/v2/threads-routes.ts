@@ -39,7 +39,7 @@ threadV2Routes.openapi(
     method: "post",
     path: "/threads/query",
     tags: ["Traces (v2)"],
-    summary: "Query the threads that traces are turns of",
+    summary: "Query the threads of a project's traces",
     request: {
       body: { required: true, content: { "application/json": { schema: threadsQuerySchema } } },
     },
@@ -104,7 +104,7 @@ threadV2Routes.openapi(
     method: "get",
     path: "/threads/{thread_id}/stats",
     tags: ["Traces (v2)"],
-    summary: "Statistics of a thread",
+    summary: "Get statistics of a thread",
     request: {
       params: threadParams,
       query: z.strictObject({
@@ -115,7 +115,7 @@ threadV2Routes.openapi(
     },
     responses: {
       200: {
-        description: "The selected statistics of its traces",
+        description: "The selected statistics of the thread's traces",
         content: { "application/json": { schema: threadStatsSchema } },
       },
     },
@@ -147,7 +147,7 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
     workspaceId,
     projectId: body.project_id,
     window,
-    // Only root runs are asked, so that a filter on the root is one on the run itself.
+    // Only root runs are queried, so a filter on the root is a filter on the run itself.
     narrowedBy: [
       ...(checked.filter === undefined ? [] : [{ filter: checked.filter }]),
       ...(checked.traceFilter === undefined ? [] : [{ filter: checked.traceFilter }]),
@@ -168,13 +168,13 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
 type ThreadsQuery = {
   workspaceId: string;
   projectId: string;
-  /** Its end is exclusive. */
+  /** The time window; its end is exclusive. */
   window: TimeWindow;
-  /** Each has to hold for one of the thread's traces at least, not all for the same one. */
+  /** Each must hold for at least one of the thread's traces, but not all for the same trace. */
   narrowedBy: readonly Pick<RunSelection, "filter" | "treeFilter">[];
 };
 
-/** Threads with a turn in the window, the latest first, with the totals of all their turns there. */
+/** Returns threads with a turn in the window, the latest first, with the totals of their turns in it. */
 async function queryThreads(env: Env, query: ThreadsQuery): Promise<ThreadTotals[]> {
   const { workspaceId, projectId, window } = query;
   const find = (selection: RunSelection): Promise<ThreadTotals[]> =>

@@ -6,7 +6,7 @@ import type { TracedRunRow } from "../../model/run-row.ts";
 import { toUsd } from "../../usage/money.ts";
 import type { RunField } from "./run-fields.ts";
 
-/** What `selects` may name of a thread's traces; in an answer, the same in lower case. */
+/** The names that `selects` of a thread's traces accepts. A response has the same names in lower case. */
 export const THREAD_TRACE_FIELDS = [
   "THREAD_ID",
   "TRACE_ID",
@@ -36,7 +36,7 @@ export const THREAD_TRACE_FIELDS = [
 
 type ThreadTraceField = (typeof THREAD_TRACE_FIELDS)[number];
 
-/** A trace of a thread: the selected fields of its root run, and its id in any case. */
+/** Returns a trace of a thread: the selected fields of its root run, and always its id. */
 export function toThreadTraceJson(read: ReadRun, fields: Iterable<ThreadTraceField>): JsonPart[] {
   const names = new Set<ThreadTraceField>(["TRACE_ID", ...fields]);
   return jsonObject([...names].map((name) => [name.toLowerCase(), valueOf(read, name)]));
@@ -48,19 +48,19 @@ function valueOf(read: ReadRun, field: ThreadTraceField): JsonPart | undefined {
   return runMember(read, field);
 }
 
-/** The run type's place in the published list of them, counted from 1; 0 for any other. */
+/** Returns the run type's position in the published list, counted from 1; 0 for any other type. */
 function opOf(runType: string): number {
   return RUN_TYPES.findIndex((name) => name === runType) + 1;
 }
 
-/** What of a selection is said of the trace as a whole, not of its root run. */
+/** The fields that a response has for the trace as a whole rather than for its root run. */
 export const AGGREGATE_FIELDS: ReadonlySet<RunField> = new Set([
   "TOTAL_TOKENS",
   "TOTAL_COST",
   "FIRST_TOKEN_TIME",
 ]);
 
-/** A trace: its root run, and its totals where any is selected. */
+/** Returns a trace: its root run, and its totals if any of them is selected. */
 export function toTraceJson(
   rootRun: readonly JsonPart[],
   root: Pick<TracedRunRow, "trace_id" | "total_tokens" | "total_cost">,
@@ -70,7 +70,7 @@ export function toTraceJson(
   const start = ['{"root_run":', ...rootRun];
   if (!selected.some((field) => AGGREGATE_FIELDS.has(field))) return [...start, "}"];
   const firstToken = firstTokenTimes.get(root.trace_id);
-  // The root's totals are those of all runs below it.
+  // The totals of a root include all of its descendants.
   const aggregates = {
     ...(selected.includes("TOTAL_TOKENS") ? { total_tokens: root.total_tokens } : {}),
     ...(selected.includes("TOTAL_COST") && root.total_cost !== null

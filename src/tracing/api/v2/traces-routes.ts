@@ -115,9 +115,9 @@ async function queryTraces(c: AppContext, body: TracesQueryBody): Promise<Respon
         isRoot: true,
         ids: body.trace_ids ?? undefined,
         from: window.from,
-        // The upper bound is exclusive here.
+        // The window's end is exclusive, and the selection's is inclusive.
         to: window.to - 1,
-        // Each of these runs is the root of its trace.
+        // Each of these runs is the root of its trace, so the trace's filter applies to the run.
         filter: traceFilter,
         treeFilter,
       },
@@ -164,10 +164,10 @@ function requireBoth(bounds: {
 }
 
 const PAGE = 1000;
-/** Runs of a trace may start late, or by another clock than its root's. */
+/** Runs of a trace may start later than its root, or by another clock. In microseconds. */
 const SLACK = 86_400_000_000;
 
-/** When the first token of each trace came, in whichever of its runs; by trace id. */
+/** Returns the earliest time of a first token in any run of each trace, by trace id. */
 async function firstTokenTimes(
   env: Env,
   query: { workspaceId: string; projectId: string; roots: readonly PlacedRun[] },

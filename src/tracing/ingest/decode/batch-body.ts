@@ -12,16 +12,16 @@ const KINDS = ["post", "patch"] as const;
 
 type Kind = (typeof KINDS)[number];
 
-/** Each that is refused has an error of its own: a body of 32 MB could ask for 16 million of them. */
+/** Maximum runs per list: each refused run has its own error, and a body of 32 MB could hold 16 million runs. */
 const MAX_RUNS = 100_000;
 
-/** Where in the document a run is, and the texts of its payloads. */
+/** The position of a run in the document, and the texts of its payloads. */
 type RunExtent = { start: number; end: number; texts: SourceTexts };
 
 /**
- * Decodes `{"post": [run, ...], "patch": [run, ...]}`, either of which may be missing or null. A run
- * that is not valid is a failure and leaves the others as they are; a document that is not valid
- * throws an ApiError "validation". Members that are not known are ignored, and `onUnknown` hears of them.
+ * Decodes `{"post": [run, ...], "patch": [run, ...]}`, either of which may be missing or null. An invalid
+ * run becomes a failure and does not affect the others. An invalid document throws an ApiError
+ * "validation". Unknown members are ignored and reported to `onUnknown`.
  */
 export function decodeBatch(
   bytes: Uint8Array,

@@ -10,18 +10,18 @@ type Decoder = Transform & { readonly bytesWritten: number };
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * 8 MiB, what RFC 8878 tells encoders to stay within. The decoder would otherwise allocate as much
- * as a frame's header asks for, up to 128 MiB.
+ * 8 MiB, the limit that RFC 8878 recommends to encoders. Without it, the decoder would allocate as much as
+ * the header of a frame requests, up to 128 MiB.
  */
 const ZSTD_MAX_WINDOW_LOG = 23;
 
-/** Each needs a decoder of its own, which costs more than the few bytes that it may take. */
+/** Maximum number of members: each needs its own decoder, which costs more than the few bytes of a member. */
 const MAX_MEMBERS = 100;
 
 /**
- * Decodes what `read` returns (undefined: the end) chunk by chunk, at the speed of the reader: a
- * bomb never unfolds further than a few chunks ahead of it. Gzip members and zstd frames that follow
- * each other are one text. Throws "bad_request" for broken data, and what `read` throws.
+ * Decodes what `read` returns (undefined at the end) chunk by chunk, at the speed of the reader: a
+ * decompression bomb never unfolds further than a few chunks ahead of it. Consecutive gzip members or zstd
+ * frames form one text. Throws "bad_request" for broken data, and rethrows the errors of `read`.
  */
 export async function* decompress(
   encoding: BodyEncoding,
@@ -34,7 +34,7 @@ export async function* decompress(
   }
 }
 
-/** Decodes one member, or several, and returns the input that comes after it. */
+/** Decodes one member, or several, and returns the input after it. */
 async function* decodeMember(
   encoding: BodyEncoding,
   first: Uint8Array,
@@ -50,7 +50,7 @@ async function* decodeMember(
       throw error;
     }
   });
-  // Its failure destroys the decoder, by which it is seen below.
+  // A failure of the input destroys the decoder, which makes the loop below throw.
   feeding.catch((error: unknown) => decoder.destroy(error instanceof Error ? error : undefined));
   try {
     for await (const chunk of decoder) yield chunk;
@@ -72,7 +72,7 @@ async function feed(
   for (let input: Uint8Array | undefined = first; input !== undefined; input = await read()) {
     await write(decoder, input);
     written += input.byteLength;
-    // The decoder ends itself, silently, where a member ends within its input.
+    // The decoder ends itself, silently, if a member ends within its input.
     const unread = written - decoder.bytesWritten;
     if (unread > 0) return input.subarray(input.byteLength - unread);
   }
@@ -80,7 +80,7 @@ async function feed(
   return undefined;
 }
 
-/** Resolves when the decoder has taken the input, that is when what it became has been read. */
+/** Resolves once the decoder has taken the input, that is, once the resulting output has been read. */
 function write(decoder: Decoder, input: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     decoder.write(input, (error) => {

@@ -1,13 +1,13 @@
 /**
- * The bytes of a stream of chunks that are not consumed yet, contiguous. Views that it hands out
- * stay valid: it never writes to a byte twice.
+ * The bytes of a stream of chunks that are not consumed yet, contiguous. The views that it returns stay
+ * valid, because it never writes to a byte twice.
  */
 export class ByteWindow {
   readonly #source: AsyncIterator<Uint8Array>;
   #bytes: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
-  /** Whether `#bytes` was allocated here, so that what is behind `#end` may be written to. */
+  /** Whether `#bytes` was allocated here, so that bytes after `#end` may be written to. */
   #isOwn = false;
 
   constructor(source: AsyncIterable<Uint8Array>) {
@@ -18,12 +18,12 @@ export class ByteWindow {
     return this.#end - this.#start;
   }
 
-  /** Offsets, here and below, count from the first byte that is not consumed. */
+  /** Offsets, here and below, count from the first unconsumed byte. */
   at(offset: number): number | undefined {
     return offset < this.length ? this.#bytes[this.#start + offset] : undefined;
   }
 
-  /** Where `needle` begins at or after `from`, or -1. */
+  /** Returns the first position of `needle` at or after `from`, or -1. */
   indexOf(needle: number | Uint8Array, from: number): number {
     if (from >= this.length) return -1;
     const found = this.#bytes.indexOf(needle, this.#start + from);
@@ -35,14 +35,14 @@ export class ByteWindow {
     return this.#bytes.subarray(this.#start + from, this.#start + to);
   }
 
-  /** Consumes the next `count` bytes, which must be here. */
+  /** Consumes the next `count` bytes, which must have arrived. */
   take(count: number): Uint8Array {
     const bytes = this.view(0, count);
     this.#start += count;
     return bytes;
   }
 
-  /** Waits for one more chunk; false at the end of the source. */
+  /** Waits for one more chunk. Returns false at the end of the source. */
   async fill(): Promise<boolean> {
     const { done, value } = await this.#source.next();
     if (done === true) return false;
@@ -50,7 +50,7 @@ export class ByteWindow {
     return true;
   }
 
-  /** Says that no more will be read. */
+  /** Tells the source that no more will be read. */
   async cancel(): Promise<void> {
     await this.#source.return?.();
   }
@@ -65,7 +65,7 @@ export class ByteWindow {
       return;
     }
     if (!this.#isOwn || this.#end + chunk.byteLength > this.#bytes.byteLength) {
-      // Room to grow: otherwise many small chunks would copy the rest anew each time.
+      // Leave room to grow: otherwise many small chunks would each copy the rest again.
       const grown = Buffer.alloc(Math.max(rest + chunk.byteLength, 2 * rest));
       grown.set(this.view(0, rest));
       this.#bytes = grown;
@@ -89,10 +89,10 @@ const LF_ONLY = [LF];
 
 /** The line `--boundary` that separates parts, after CRLF or a bare LF. */
 export class Delimiter {
-  /** `--boundary`, without what ends the line before. */
+  /** `--boundary`, without the line end before it. */
   readonly line: Uint8Array;
   readonly #afterLf: Uint8Array;
-  /** Which line ends the client uses: a length that is one off must not pass for the other kind. */
+  /** Which line ends the client uses: a declared length that is off by one must not match the other kind. */
   endsWithCrLf = true;
 
   constructor(boundary: string) {
@@ -100,7 +100,7 @@ export class Delimiter {
     this.#afterLf = new TextEncoder().encode(`\n--${boundary}`);
   }
 
-  /** Its length when it is there, false when it is not, undefined when that needs more bytes. */
+  /** Returns the delimiter's length if it is at `offset`, false if not, undefined if more bytes are needed. */
   matchAt(window: ByteWindow, offset: number): number | false | undefined {
     const lineEnd = this.endsWithCrLf ? CRLF : LF_ONLY;
     for (const [index, expected] of lineEnd.entries()) {
@@ -111,20 +111,20 @@ export class Delimiter {
     return this.#lineAt(window, offset, lineEnd.length);
   }
 
-  /** The same where a line has just begun. */
+  /** Like `matchAt`, at the beginning of a line. */
   matchLineAt(window: ByteWindow, offset: number): number | false | undefined {
     return this.#lineAt(window, offset, 0);
   }
 
   /**
-   * Looks for the first one, after line ends of either kind. `end` is where the bytes before it end,
-   * `length` its own; when there is none yet, no byte before `clear` belongs to one.
+   * Finds the first delimiter, after line ends of either kind. `end` is the end of the bytes before it and
+   * `length` its own length. If there is none yet, no byte before `clear` belongs to one.
    */
   find(window: ByteWindow): { end: number; length: number } | { clear: number } {
     let from = 0;
     for (;;) {
       const lf = window.indexOf(this.#afterLf, from);
-      // The start of a delimiter may be at the very end, with the CR before it.
+      // The beginning of a delimiter may be at the very end, with the CR before it.
       if (lf === -1) return { clear: Math.max(0, window.length - this.#afterLf.byteLength) };
       const end = lf > 0 && window.at(lf - 1) === CR ? lf - 1 : lf;
       const after = lf + this.#afterLf.byteLength;
@@ -147,7 +147,7 @@ export class Delimiter {
   }
 }
 
-/** Whether a boundary may end at `offset`: otherwise the text only begins like one. */
+/** Returns whether a boundary may end at `offset`: otherwise the text only begins like one. */
 function endsLine(window: ByteWindow, offset: number): boolean | undefined {
   const byte = window.at(offset);
   if (byte !== DASH) {

@@ -1,15 +1,15 @@
 /** One run of a request that was not stored, while the others were. */
 export type RunFailure = {
-  /** Null when the request does not even say which run it is. */
+  /** Null if the request does not name the run. */
   runId: string | null;
-  /** The field, part or position that is wrong. */
+  /** The invalid field, part or position. */
   field: string;
   message: string;
-  /** 404: it refers to something that is not there. 422: it is not well-formed. */
+  /** 404 if the run refers to something that does not exist, 422 if it is malformed. */
   status: 404 | 422;
 };
 
-/** One run that is refused; `field` is "" when it is not even an object. */
+/** The error of one refused run; `field` is "" if the run is not even an object. */
 export class InvalidRun extends Error {
   override readonly name = "InvalidRun";
   readonly runId: string | undefined;
@@ -22,13 +22,13 @@ export class InvalidRun extends Error {
   }
 }
 
-/** `place` says where in the request the run is: `post[3]`, or the name of a part. */
+/** `place` is the position of the run in the request: `post[3]`, or the name of a part. */
 export function toRunFailure(place: string, error: InvalidRun): RunFailure {
   const field = error.field === "" ? place : `${place}.${error.field}`;
   return malformedRun(error.runId ?? null, field, error.message);
 }
 
-/** Something that is not well-formed, whether or not it says which run it is of. */
+/** Returns the failure of something malformed; `runId` is null if it does not name its run. */
 export function malformedRun(runId: string | null, field: string, message: string): RunFailure {
   return { runId, field, message: `${field}: ${message}`, status: 422 };
 }

@@ -2,7 +2,7 @@ import { isTooDeep, MAX_JSON_DEPTH } from "../../../lib/json.ts";
 import { firstIntegerBeyond64Bits } from "../../model/json-text.ts";
 import { messageOf } from "../../../lib/error-text.ts";
 
-/** A parsed document and its source text, in which numbers that a double cannot hold are exact. */
+/** A parsed document and its source text, which keeps numbers exact that a double cannot hold. */
 export type JsonValue = { value: unknown; text: string };
 
 export class InvalidJson extends Error {
@@ -11,14 +11,14 @@ export class InvalidJson extends Error {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Parses one JSON document and checks it. Throws InvalidJson, whose message says what is wrong. */
+/** Parses and checks one JSON document. Throws InvalidJson, whose message says what is wrong. */
 export function parseJsonValue(bytes: Uint8Array): JsonValue {
   const json = parseUnchecked(bytes);
   checkJson(json.value, json.text);
   return json;
 }
 
-/** Throws InvalidJson only for what is no JSON; `checkJson` has to follow, on all or on parts. */
+/** Throws InvalidJson only for bytes that are not JSON; `checkJson` has to follow, on all of it or on parts. */
 export function parseUnchecked(bytes: Uint8Array): JsonValue {
   let text: string;
   try {
@@ -33,7 +33,7 @@ export function parseUnchecked(bytes: Uint8Array): JsonValue {
   }
 }
 
-/** Throws InvalidJson for a value that is nested too deep, or has an integer beyond 64 bits. */
+/** Throws InvalidJson for a value that is nested too deeply or has an integer beyond 64 bits. */
 export function checkJson(value: unknown, text: string): void {
   if (isTooDeep(value, text)) {
     throw new InvalidJson(`is nested deeper than ${MAX_JSON_DEPTH} levels`);

@@ -7,7 +7,7 @@ import { type PartName, parsePartName } from "./part-head.ts";
 import { type AssembledRun, RunAssembly } from "./run-assembly.ts";
 
 export type MultipartRunLimits = MultipartLimits & {
-  /** The size of one JSON part; attachments are not held. */
+  /** Maximum bytes of one JSON part; attachments are not held in memory. */
   maxPartBytes: number;
 };
 
@@ -19,19 +19,19 @@ export type MultipartItem =
       runId: string;
       name: string;
       mimeType: string;
-      /** In bytes; null when the client does not say. */
+      /** In bytes; null if the client does not declare it. */
       length: number | null;
-      /** To be read, if at all, before the next item is asked for. */
+      /** Must be read, if at all, before the next item is requested. */
       stream: ReadableStream<Uint8Array>;
     };
 
 const DEFAULT_MIME_TYPE = "application/octet-stream";
 
 /**
- * Decodes a multipart request into runs, attachments and feedback, each as soon as it is complete; a
- * run comes after its attachments when they follow each other in the request. A part that is not
- * valid fails its run only. Broken framing throws an ApiError, after what was complete before it. Parts
- * and members that are not known are ignored, and `onUnknown` hears of them.
+ * Decodes a multipart request into runs, attachments and feedback, each as soon as it is complete. A run
+ * comes after its attachments if they follow each other in the request. An invalid part fails only its
+ * run. Broken framing throws an ApiError, after the items that were complete before it. Unknown parts and
+ * members are ignored and reported to `onUnknown`.
  */
 export async function* decodeMultipartRuns(
   source: AsyncIterable<Uint8Array>,
@@ -48,7 +48,7 @@ export async function* decodeMultipartRuns(
         const next = reader.next();
         part = next instanceof Promise ? await next : next;
       } catch (error) {
-        // The run before is none of what is broken here.
+        // The error does not affect the run before it.
         for (const item of assembly.close()) yield item;
         throw error;
       }
@@ -58,7 +58,7 @@ export async function* decodeMultipartRuns(
         onUnknown(name.members);
         continue;
       }
-      // Before the part is read: what is wrong with it is nothing to the run before.
+      // This precedes the reading of the part, whose errors do not affect the run before it.
       if ("runId" in name && name.runId !== null) {
         for (const item of assembly.turnTo(name.runId)) yield item;
       }
@@ -71,7 +71,7 @@ export async function* decodeMultipartRuns(
   }
 }
 
-/** Waits only for a part that is not here yet. */
+/** Waits only for a part that has not arrived yet. */
 function itemsOf(
   part: BodyPart,
   name: Exclude<PartName, { type: "unknown" }>,
@@ -134,7 +134,7 @@ function parse(bytes: Uint8Array): PartJson {
   }
 }
 
-/** What to say of an error that fails one run; anything else is thrown on. */
+/** Returns the message for an error that fails one run; rethrows any other error. */
 function reasonOf(error: unknown): string {
   if (error instanceof InvalidJson) return error.message;
   if (error instanceof PartTooLarge) return `is ${error.message}`;

@@ -10,8 +10,8 @@ const MAX_HEAD_BYTES = 16 * 1024;
 const MAX_BOUNDARY_CHARS = 200;
 
 /**
- * The boundary that a request's Content-Type names. Throws "unsupported_media_type" for anything but
- * multipart/form-data, "bad_request" without a usable boundary.
+ * Returns the boundary of a request's Content-Type. Throws "unsupported_media_type" for anything but
+ * multipart/form-data, and "bad_request" if there is no usable boundary.
  */
 export function multipartBoundary(contentType: string | null): string {
   const { value, parameters } = parseHeaderValue(contentType ?? "");
@@ -29,12 +29,12 @@ export function multipartBoundary(contentType: string | null): string {
 }
 
 /**
- * Reads multipart/form-data part by part, holding no more than a chunk of its input. Throws an
- * ApiError "bad_request" where the framing is broken, after which nothing can be read.
+ * Reads multipart/form-data part by part, holding no more than a chunk of its input. Throws an ApiError
+ * "bad_request" if the framing is broken; nothing can be read after that.
  *
  * It is written by hand because `Request.formData()` holds a whole body in memory, and parsers from npm work
- * with streams of Node and skip what is malformed: here a client is told which part is, a part may say its
- * length, and attachments go on to R2 while they arrive.
+ * with Node streams and skip malformed parts. Here, the client learns which part is malformed, a part may
+ * declare its length, and attachments are passed on to R2 while they arrive.
  */
 export class MultipartReader {
   readonly #window: ByteWindow;
@@ -52,14 +52,14 @@ export class MultipartReader {
   }
 
   /**
-   * The next part, at once when its headers are here already; null after the last one, when the
-   * input has been read to its end.
+   * Returns the next part, without a promise if its headers have already arrived. Returns null after the last
+   * part, once the input has been read to its end.
    */
   next(): BodyPart | null | Promise<BodyPart | null> {
     return this.#nextNow() ?? this.#nextLater();
   }
 
-  /** Says that no more will be read. */
+  /** Tells the source that no more will be read. */
   cancel(): Promise<void> {
     return this.#window.cancel();
   }
@@ -69,7 +69,7 @@ export class MultipartReader {
       const part = this.#nextNow();
       if (part !== undefined) return part;
       if (this.#state === "end") {
-        // What follows has no meaning, but a checksum may come at the end.
+        // What follows has no meaning, but a checksum at the end may still prove the body broken.
         while (await this.#window.fill()) this.#window.take(this.#window.length);
         return null;
       }
@@ -77,7 +77,7 @@ export class MultipartReader {
     }
   }
 
-  /** Undefined when more input is needed, and always after the last part. */
+  /** Returns undefined if more input is needed, and always after the last part. */
   #nextNow(): BodyPart | undefined {
     if (this.#state === "before" && !this.#enter()) return undefined;
     if (this.#current?.skipNow() === false) return undefined;
@@ -99,7 +99,7 @@ export class MultipartReader {
     return this.#current;
   }
 
-  /** Finds the first boundary. What is before it is read like a part that nobody wants. */
+  /** Finds the first boundary. The bytes before it are handled like a part that is not read. */
   #enter(): boolean {
     const length = this.#delimiter.matchLineAt(this.#window, 0);
     if (length === undefined) return false;
@@ -113,7 +113,7 @@ export class MultipartReader {
     return true;
   }
 
-  /** Where the headers of the next part end, after the blank line; undefined when not here yet. */
+  /** Returns the end of the next part's headers, after the blank line; undefined if it has not arrived yet. */
   #headEnd(): number | undefined {
     const window = this.#window;
     const head = this.#head;

@@ -1,27 +1,27 @@
 import type { ByteWindow, Delimiter } from "./delimiter.ts";
 import { invalidPart, type PartHead } from "./part-head.ts";
 
-/** A part that is larger than what its reader can hold; the parts after it can still be read. */
+/** The error of a part that is larger than its reader can hold; the parts after it can still be read. */
 export class PartTooLarge extends Error {
   override readonly name = "PartTooLarge";
 }
 
 /**
- * One part of a multipart body. Its content is read once, with `bytes` or as a stream; what is not
- * read when the next part is asked for is skipped. Both end with an ApiError "bad_request" when no
- * boundary follows the content.
+ * One part of a multipart body. Its content is read once, with `bytes` or as a stream; content that is not
+ * read before the next part is requested is skipped. Both throw an ApiError "bad_request" if no boundary
+ * follows the content.
  */
 export class BodyPart {
   readonly name: string;
-  /** "" when the part says nothing. */
+  /** "" if the part does not declare it. */
   readonly contentType: string;
-  /** In bytes; null when the part does not declare it, and the content ends at the boundary. */
+  /** In bytes; null if the part does not declare it, and the content ends at the boundary. */
   readonly length: number | null;
   readonly #window: ByteWindow;
   readonly #delimiter: Delimiter;
-  /** The bytes of the content from what is not consumed yet to its end; null until the end is found. */
+  /** The number of unconsumed bytes of the content; null until its end is found. */
   #remaining: number | null;
-  /** The length of the boundary there, when that is how the end was found. */
+  /** The length of the boundary at the end, if the end was found by searching for it. */
   #foundBoundary: number | null = null;
   #isDone = false;
   #isSkipped = false;
@@ -35,14 +35,14 @@ export class BodyPart {
     this.#delimiter = delimiter;
   }
 
-  /** Whether the content and the boundary after it are consumed. */
+  /** Whether the content and the boundary after it have been consumed. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
   /**
-   * All of the content: at once when it is here already. Throws PartTooLarge. The bytes are a view
-   * of a larger buffer.
+   * Returns all of the content, without a promise if it has already arrived. Throws PartTooLarge. The bytes
+   * are a view of a larger buffer.
    */
   bytes(maxBytes: number): Uint8Array | Promise<Uint8Array> {
     this.#locateEnd();
@@ -59,7 +59,7 @@ export class BodyPart {
     return this.#collect(maxBytes);
   }
 
-  /** The content as it arrives; nothing is read ahead of the stream's reader. */
+  /** Streams the content as it arrives; nothing is read ahead of the stream's reader. */
   stream(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>(
       {
@@ -73,7 +73,7 @@ export class BodyPart {
     );
   }
 
-  /** Skips what is left of the content; false when that has to wait for more input. */
+  /** Skips the rest of the content. Returns false if that has to wait for more input. */
   skipNow(): boolean {
     while (!this.#isDone) {
       this.#isSkipped = true;
@@ -82,10 +82,10 @@ export class BodyPart {
     return true;
   }
 
-  /** The next bytes of the content, null at its end. */
+  /** Returns the next bytes of the content; null at its end. */
   async #slice(): Promise<Uint8Array | null> {
     for (;;) {
-      // Otherwise a reader that is late would take what it got for all of it.
+      // Otherwise a late reader would take the bytes that it got for the whole content.
       if (this.#isSkipped) throw new Error(`part "${this.name}" was skipped before it was read`);
       const slice = this.#sliceNow();
       if (slice !== undefined) return slice;
@@ -93,7 +93,7 @@ export class BodyPart {
     }
   }
 
-  /** The same, and undefined when that has to wait for more input. */
+  /** Like `#slice`, but returns undefined if it has to wait for more input. */
   #sliceNow(): Uint8Array | null | undefined {
     if (this.#isDone) return null;
     if (this.#remaining === null) {
@@ -128,7 +128,7 @@ export class BodyPart {
     return slices.length === 1 && only !== undefined ? only : Buffer.concat(slices, size);
   }
 
-  /** Null when the end is known; otherwise how many bytes are before it for sure. */
+  /** Returns null if the end is known; otherwise how many bytes are certainly before it. */
   #locateEnd(): number | null {
     if (this.#remaining !== null) return null;
     const found = this.#delimiter.find(this.#window);
@@ -138,7 +138,7 @@ export class BodyPart {
     return null;
   }
 
-  /** The length of the boundary that must be at `offset`; undefined when that is not here yet. */
+  /** Returns the length of the boundary that must be at `offset`; undefined if it has not arrived yet. */
   #boundaryAt(offset: number): number | undefined {
     if (this.#foundBoundary !== null) return this.#foundBoundary;
     const length = this.#delimiter.matchAt(this.#window, offset);

@@ -4,20 +4,20 @@ import type { PayloadField, RunWrite } from "../../model/run-write.ts";
 import { isPayloadField } from "./run-payloads.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 
-/** A quoted text must reach to the next parameter: some clients leave quotes in a name unescaped. */
+/** A quoted text must extend to the next parameter: some clients leave quotes in a name unescaped. */
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"(?=\s*(?:;|$))|([^;]*))/g;
 
 export type PartHead = {
   name: string;
-  /** Without the `length` parameter; "" when the part says nothing. */
+  /** Without the `length` parameter; "" if the part does not declare a type. */
   contentType: string;
-  /** The body's bytes, if declared. */
+  /** The declared length of the body in bytes; null if there is none. */
   length: number | null;
 };
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Reads the headers of one part, without the blank line that ends them. Throws "bad_request". */
+/** Parses the headers of one part, without the blank line that ends them. Throws "bad_request". */
 export function parsePartHead(bytes: Uint8Array): PartHead {
   const headers = parseHeaders(decode(bytes).trim());
   const disposition = parseHeaderValue(headers.get("content-disposition") ?? "");
@@ -44,7 +44,7 @@ export function parsePartHead(bytes: Uint8Array): PartHead {
   };
 }
 
-/** What is wrong with the framing of a part; it spoils the rest of the request. */
+/** Returns the error for the broken framing of a part, which makes the rest of the request unreadable. */
 export function invalidPart(name: string, reason: string): ApiError {
   return new ApiError("bad_request", `Multipart part "${name}": ${reason}`);
 }
@@ -60,7 +60,7 @@ function decode(bytes: Uint8Array): string {
 function parseHeaders(block: string): Map<string, string> {
   const headers = new Map<string, string>();
   if (block === "") return headers;
-  // A line that begins with a space goes on with the one before.
+  // A line that begins with a space continues the previous one.
   for (const line of block.replaceAll(/\r?\n[ \t]+/g, " ").split(/\r?\n/)) {
     const colon = line.indexOf(":");
     if (colon <= 0) {
@@ -89,7 +89,7 @@ function declaredLength(
   return length;
 }
 
-/** Browsers and urllib3 write these three characters so. */
+/** Browsers and urllib3 percent-encode these three characters. */
 function unescapeName(name: string): string {
   return name.replaceAll(/%22|%0A|%0D/gi, (code) => decodeURIComponent(code));
 }
@@ -113,7 +113,7 @@ export function parseHeaderValue(header: string): HeaderValue {
   return { value, parameters };
 }
 
-/** The header without one of its parameters. */
+/** Formats a header without one of its parameters. */
 function formatHeaderValue({ value, parameters }: HeaderValue, without: string): string {
   const kept = [...parameters].filter(([name]) => name !== without);
   return [value, ...kept.map(([name, text]) => `${name}=${quote(text)}`)].join("; ");
@@ -134,13 +134,13 @@ export type RunPartName = { type: "run"; kind: RunKind; runId: string };
 
 export type FieldPartName = { type: "field"; kind: RunKind; runId: string; field: PayloadField };
 
-/** What a part is, by its name; ids are lower-case UUIDs with dashes. */
+/** The meaning of a part's name; ids are lower-case UUIDs with dashes. */
 export type PartName =
   | RunPartName
   | FieldPartName
   | { type: "attachment"; runId: string; attachment: string }
   | { type: "feedback"; feedbackId: string }
-  /** It has no effect: `members` is what it is called, or the field of a run that it would be. */
+  /** The part has no effect: `members` is its name, or the unknown field of a run. */
   | { type: "unknown"; members: UnknownMembers }
   | { type: "invalid"; runId: string | null; reason: string };
 

@@ -2,19 +2,20 @@ import { concatBytes, MAX_DRAINED_BYTES } from "../../../lib/bytes.ts";
 import { ApiError } from "../../../lib/api-error.ts";
 import { type BodyEncoding, decompress } from "./decompress.ts";
 
-/** What is needed of a Request. */
+/** The members of a Request that are needed here. */
 export type EncodedBody = {
   headers: Pick<Headers, "get">;
   body: ReadableStream<Uint8Array> | null;
 };
 
-/** `maxBytes` is of the decoded body; what arrives compressed may not be larger either. */
+/** `maxBytes` limits the decoded body; the compressed body may not be larger either. */
 type BodyLimits = { maxBytes: number };
 
 /**
- * The decoded body of a request, in chunks of at most 128 KiB. Throws ApiErrors:
- * "unsupported_media_type" at once for an unknown Content-Encoding, and while reading "payload_too_large",
- * without keeping anything where the declared length says so, or, for broken compressed data and an interrupted upload, "bad_request".
+ * Returns the decoded body of a request, in chunks of at most 128 KiB. Throws an ApiError
+ * "unsupported_media_type" at once for an unknown Content-Encoding. While it reads, it throws
+ * "payload_too_large", without keeping anything if the declared length is too large already, or
+ * "bad_request" for broken compressed data and an interrupted upload.
  */
 export function readRequestBody(
   request: EncodedBody,
@@ -25,7 +26,7 @@ export function readRequestBody(
   return decoded(request.body, encoding, declared, limits);
 }
 
-/** The same in one piece, for documents that are parsed whole. */
+/** Returns the decoded body in one piece, for documents that are parsed whole. */
 export async function collectRequestBody(
   request: EncodedBody,
   limits: BodyLimits,
@@ -100,10 +101,10 @@ function tooLarge({ maxBytes }: BodyLimits): ApiError {
   return new ApiError("payload_too_large", `Request body is larger than ${maxBytes} bytes`);
 }
 
-/** The runtime's own chunks are 4 KiB; larger reads cost a tenth of the turns. */
+/** The runtime's own chunks are 4 KiB; larger reads need a tenth as many turns of the event loop. */
 const READ_BYTES = 64 * 1024;
 
-/** Whoever is refused may send as slowly as whoever is not; after a minute it has had its chance. */
+/** A client whose request is refused may be as slow a sender as any other, but it is cut off after a minute. */
 const MAX_DRAINING_MS = 60_000;
 
 type ByteReader = {
@@ -111,16 +112,16 @@ type ByteReader = {
   cancel: () => Promise<void>;
 };
 
-/** Reads a request's body in large chunks, none of which is ever written to again. */
+/** Reads a request's body in large chunks, none of which is written to again. */
 class BodyReader {
   readonly #reader: ByteReader;
 
-  /** `declared` is the body's length where it is known, else 0. */
+  /** `declared` is the body's length if it is known, otherwise 0. */
   constructor(body: ReadableStream<Uint8Array>, declared: number) {
     this.#reader = openReader(body, declared > 0 ? Math.min(declared, READ_BYTES) : READ_BYTES);
   }
 
-  /** The next chunk, never empty; undefined at the end. */
+  /** Returns the next chunk, which is never empty; undefined at the end. */
   async read(): Promise<Uint8Array | undefined> {
     for (;;) {
       const { done, value } = await this.#next();
@@ -130,8 +131,8 @@ class BodyReader {
   }
 
   /**
-   * Takes what is still to come, and forgets it. A client that is cut off while it sends sees a
-   * broken connection, and no answer.
+   * Reads and discards the rest of the body. A client that is cut off while it sends sees a broken
+   * connection instead of the response.
    */
   async drain(): Promise<void> {
     const cancel = () => this.#reader.cancel().catch(() => undefined);
@@ -144,7 +145,7 @@ class BodyReader {
       }
       await cancel();
     } catch {
-      // The body is broken already, and nobody is left to be told.
+      // The body is broken, so there is nothing left to drain, and the caller has its error already.
     } finally {
       clearTimeout(timer);
     }
@@ -168,7 +169,7 @@ function openReader(body: ReadableStream<Uint8Array>, size: number): ByteReader 
   return { read: () => bytes.read(new Uint8Array(size)), cancel: () => bytes.cancel() };
 }
 
-/** Null for a stream that somebody made of chunks: it does not read into buffers. */
+/** Returns null for a stream that JavaScript code made of chunks: it cannot read into buffers. */
 function byteStreamReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | null {
   try {
     return body.getReader({ mode: "byob" });

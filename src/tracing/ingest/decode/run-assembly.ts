@@ -10,11 +10,11 @@ export type AssembledRun =
   | { type: "write"; write: RunWrite }
   | { type: "failure"; failure: RunFailure };
 
-/** How much is held of fields whose run has not come yet. */
+/** Limits on the fields that are held in memory until their run arrives. */
 const MAX_HELD_PARTS = 1000;
 const MAX_HELD_CHARS = 16 * 1024 * 1024;
 
-/** How much of payloads is put together: several fields of the largest size would not fit into memory. */
+/** Maximum characters of collected payloads: several fields of the largest size would not fit into memory. */
 const MAX_OPEN_CHARS = 4 * 1024 * 1024;
 
 type HeldField = { name: FieldPartName; json: JsonValue };
@@ -25,12 +25,12 @@ type RunState =
   | { type: "failed" };
 
 /**
- * Puts the parts of runs together. SDKs send a run's parts one after the other, so a run is complete
- * when a part of another one comes. A field that comes later, or after large ones, is an update of its
- * own; one that comes before its run is held. Of a run with a bad part nothing more is taken.
+ * Assembles the parts of runs. SDKs send a run's parts one after the other, so a run is complete when a part
+ * of another run arrives. A field that arrives later, or after large ones, becomes an update of its own; a
+ * field that arrives before its run is held. After an invalid part, the rest of its run is ignored.
  */
 export class RunAssembly {
-  /** By `post.<run id>` or `patch.<run id>`: a create and an update of one run are two writes. */
+  /** Keyed by `post.<run id>` or `patch.<run id>`: a create and an update of one run are two writes. */
   readonly #states = new Map<string, RunState>();
   #open: { key: string; write: RunWrite } | null = null;
   #heldParts = 0;
@@ -41,7 +41,7 @@ export class RunAssembly {
     this.#onUnknown = onUnknown;
   }
 
-  /** Says that the next part is of this run; returns the one that is thereby complete. */
+  /** Announces that the next part belongs to this run. Returns the run that is complete as a result. */
   turnTo(runId: string): AssembledRun[] {
     return this.#open?.write.id === runId ? [] : this.close();
   }
@@ -63,20 +63,20 @@ export class RunAssembly {
     return assembled;
   }
 
-  /** Gives up a run of which one part cannot be read. */
+  /** Gives up a run because one of its parts cannot be read. */
   fail(name: RunPartName | FieldPartName, reason: string): AssembledRun[] {
     this.#giveUp(keyOf(name));
     return [failureOf(name, reason)];
   }
 
-  /** The run to which no more parts can come. */
+  /** Returns the open run, which no more parts will follow. */
   close(): AssembledRun[] {
     const open = this.#open;
     this.#open = null;
     return open === null ? [] : [{ type: "write", write: open.write }];
   }
 
-  /** What is left when there are no more parts. */
+  /** Returns what is left when there are no more parts. */
   end(): AssembledRun[] {
     const assembled = this.close();
     for (const [key, state] of this.#states) {

@@ -14,10 +14,10 @@ const MAX_NAME_CHARS = 10_000;
 
 const MAX_TAGS = 1000;
 
-/** The size of all tags together, which are a part of the run's row. */
+/** Maximum characters of all tags together, which are a part of the run's row. */
 const MAX_TAG_CHARS = 100_000;
 
-/** What is read of a run; nothing else of it has an effect. */
+/** The members of a run that are read; all others have no effect. */
 const RUN_MEMBERS: ReadonlySet<string> = new Set([
   "id",
   "trace_id",
@@ -35,23 +35,23 @@ const RUN_MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 export type ReadRunOptions = {
-  /** The id that the path or the part's name gives; the run's own must be the same. */
+  /** The id from the path or the part's name; the run's own id must be the same. */
   id?: string;
-  /** Requests with many runs must say where in its tree each one is; single ones may leave it out. */
+  /** Requests with many runs must give the place of each run in its tree; single runs may omit it. */
   identity: "required" | "optional";
   texts?: SourceTexts;
-  /** Hears the names of the members that are not known. */
+  /** Receives the names of unknown members. */
   onUnknown?: (names: string[]) => void;
-  /** What a run gets that does not say its id; without these, every run must say it. */
+  /** The id and start of a run that gives no id; without these, every run must give one. */
   unnamed?: UnnamedRun;
 };
 
-/** The start is for a run that says no start either: one with an id may be sent again, and would move. */
+/** The start applies if the run gives none either. A run with an id may be sent again, and would then move. */
 export type UnnamedRun = { id: string; startTime: Micros };
 
 /**
- * Checks one run as clients send it. Fields that are not known are ignored, and null is as good as
- * absent. Throws InvalidRun.
+ * Checks one run as clients send it. Unknown fields are ignored, and null is equivalent to absent. Throws
+ * InvalidRun.
  */
 export function readRun(kind: RunWrite["kind"], value: unknown, options: ReadRunOptions): RunWrite {
   const fields = new RunFields(value, options.id);
@@ -110,7 +110,7 @@ function readTags(fields: RunFields): string[] | undefined {
   });
 }
 
-/** The id says more than the name when both are there. An empty name is a variable left unset. */
+/** The id takes precedence over the name. An empty name comes from an unset variable and counts as absent. */
 function readProject(fields: RunFields): ProjectRef | undefined {
   const id = fields.uuid("session_id");
   const name = fields.text("session_name", MAX_NAME_CHARS);
@@ -118,7 +118,7 @@ function readProject(fields: RunFields): ProjectRef | undefined {
   return name === undefined || name === "" ? undefined : { name };
 }
 
-/** Like `readRun`, of a whole JSON document; payloads keep the text that they have in it. */
+/** Like `readRun`, for a whole JSON document; payloads keep the text that they have in it. */
 export function readRunJson(
   kind: RunWrite["kind"],
   { value, text }: JsonValue,
@@ -131,12 +131,12 @@ export function readRunJson(
   return readRun(kind, value, { ...options, texts });
 }
 
-/** The texts of the payloads in the object at `start`, and where it ends. */
+/** Returns the texts of the payloads in the object at `start`, and the end of the object. */
 export function payloadTexts(text: string, start: number): { texts: SourceTexts; end: number } {
   const texts: SourceTexts = {};
   const end = scanMembers(text, start, (key, valueStart) => {
     const valueEnd = skipValue(text, valueStart);
-    // The last of a repeated key counts, as it does for the parser.
+    // The last of a repeated key counts, as in the parser.
     if (isPayloadField(key)) texts[key] = text.slice(valueStart, valueEnd);
     return valueEnd;
   });

@@ -4,10 +4,10 @@ import { type Micros, parseTime } from "../../../lib/time.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { formatDottedOrder, parseDottedOrder } from "../../model/dotted-order.ts";
 
-/** Reads the fields of one run object: undefined for what is missing or null, InvalidRun thrown. */
+/** Reads the fields of one run object: undefined if missing or null. Throws InvalidRun for an invalid value. */
 export class RunFields {
   readonly #record: Record<string, unknown>;
-  /** Set as soon as it is known, for the errors. */
+  /** Set as soon as it is known, for error messages. */
   runId: string | undefined;
 
   constructor(value: unknown, runId: string | undefined) {
@@ -18,13 +18,13 @@ export class RunFields {
     this.runId = runId;
   }
 
-  /** Any JSON value. */
+  /** Returns any JSON value. */
   value(field: string): unknown {
-    // A field that nobody sent must not be found on Object.prototype.
+    // A field that was not sent must not be found on Object.prototype.
     return Object.hasOwn(this.#record, field) ? (this.#record[field] ?? undefined) : undefined;
   }
 
-  /** The names that are none of `known`. */
+  /** Returns the names that are not among `known`. */
   namesBesides(known: ReadonlySet<string>): string[] {
     return Object.keys(this.#record).filter((name) => !known.has(name));
   }
@@ -78,16 +78,16 @@ export class RunFields {
 
 type ReadPlace = {
   place: Pick<RunWrite, "identity" | "parentRunId">;
-  /** When the run started, as far as its dotted_order says. */
+  /** Start of the run according to its dotted_order; undefined if there is none. */
   segmentTime: Micros | undefined;
 };
 
-/** A dotted order that was read needs no letters in another case when it matches this. */
+/** A valid dotted order that matches this is already in the form in which it is stored. */
 const CANONICAL = /^(?:\d{8}T\d{12}Z[0-9a-f-]{36}\.?)+$/;
 
 /**
- * The run's id: `given` by the path or the part's name, by the run itself, or by both alike. `made` is
- * for a run that names neither an id nor its place in a tree.
+ * Returns the run's id: `given` by the path or the part's name, the run's own, or both if they agree.
+ * `made` is for a run that has neither an id nor a place in a tree.
  */
 export function readRunId(
   fields: RunFields,
@@ -105,8 +105,8 @@ export function readRunId(
 }
 
 /**
- * Where in its tree the run is. `trace_id` and `parent_run_id` only repeat what `dotted_order` says,
- * and must agree with it.
+ * Returns the run's place in its tree. `trace_id` and `parent_run_id` only repeat what `dotted_order`
+ * says, and must agree with it.
  */
 export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind"]): ReadPlace {
   const dottedOrder = fields.text("dotted_order", Number.MAX_SAFE_INTEGER);
@@ -142,8 +142,8 @@ export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind
   if (parentRunId !== undefined && parentRunId !== parent) {
     const message =
       parent === null
-        ? `${parentRunId} is not in dotted_order, by which the run has no parent`
-        : `${parentRunId} differs from ${parent}, the last but one of dotted_order`;
+        ? `${parentRunId} is not in dotted_order, according to which the run has no parent`
+        : `${parentRunId} differs from ${parent}, the second to last of dotted_order`;
     throw fields.invalid("parent_run_id", message);
   }
   return {

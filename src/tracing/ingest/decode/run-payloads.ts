@@ -11,7 +11,7 @@ import { clipText, leavesOf } from "../../model/text-leaves.ts";
 import { type Micros, parseTime } from "../../../lib/time.ts";
 import { isObject, memberOf } from "../../../lib/json.ts";
 
-/** `extra` is merged in memory by the store, again with each update. */
+/** Maximum bytes of `extra`, which the store merges in memory with each update. */
 const MAX_EXTRA_BYTES = 1024 * 1024;
 
 type RunPayloads = {
@@ -19,7 +19,7 @@ type RunPayloads = {
   facts: PayloadFacts;
 };
 
-/** The texts of fields as they came; of a field that has none it is written anew. */
+/** The original texts of fields. A field without one is serialized again. */
 export type SourceTexts = Partial<Record<PayloadField, string>>;
 
 export function isPayloadField(field: string): field is PayloadField {
@@ -36,7 +36,7 @@ export function readPayloads(fields: RunFields, texts: SourceTexts): RunPayloads
   return read;
 }
 
-/** Checks one field and adds it, replacing what was there; null is as good as absent. */
+/** Checks one field and adds it, replacing an earlier value; null is equivalent to absent. */
 export function addPayload(
   { payloads, facts }: RunPayloads,
   runId: string | undefined,
@@ -58,7 +58,7 @@ function checkExtra(runId: string | undefined, value: unknown, text: string): vo
   if (typeof value !== "object" || Array.isArray(value)) {
     throw new InvalidRun(runId, "extra", "should be an object");
   }
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   const isSmall = text.length * 3 <= MAX_EXTRA_BYTES;
   if (!isSmall && Buffer.byteLength(text) > MAX_EXTRA_BYTES) {
     throw new InvalidRun(runId, "extra", `should be no larger than ${MAX_EXTRA_BYTES} bytes`);
@@ -67,10 +67,10 @@ function checkExtra(runId: string | undefined, value: unknown, text: string): vo
 
 const MAX_PREVIEW_CHARS = 300;
 
-/** How many wrappers, such as the `output` of `{output: {messages: [...]}}`, are looked into. */
+/** Maximum number of nested wrappers, such as the `output` of `{output: {messages: [...]}}`, to look into. */
 const MAX_WRAPPERS = 6;
 
-/** What has to be known of a payload after its text has gone to the store. */
+/** Returns what has to be known of a payload once its text is in the store. */
 export function factsOf(field: PayloadField, value: unknown): PayloadFacts {
   switch (field) {
     case "inputs":
@@ -90,7 +90,7 @@ export function factsOf(field: PayloadField, value: unknown): PayloadFacts {
   }
 }
 
-/** When the first event named `new_token` was; null when there is none, or it has no valid time. */
+/** Returns the time of the first event named `new_token`; null if there is none, or its time is invalid. */
 export function firstTokenTime(events: unknown): Micros | null {
   if (!Array.isArray(events)) return null;
   const first: unknown = events.find((event) => memberOf(event, "name") === "new_token");
@@ -98,9 +98,9 @@ export function firstTokenTime(events: unknown): Micros | null {
 }
 
 /**
- * What a person would want to see of inputs or outputs, up to 300 characters: the last message's
- * text, that of the first generation or choice, a lone text, and otherwise the compact JSON. Null
- * for null.
+ * Returns what a person would want to see of inputs or outputs, up to 300 characters: the text of the last
+ * message, that of the first generation or choice, a lone text, and otherwise the compact JSON. Null for
+ * null.
  */
 export function previewOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
@@ -110,7 +110,7 @@ export function previewOf(value: unknown): string | null {
   );
 }
 
-/** The text that is the point of a value; null when that is not to be told. */
+/** Returns the main text of a value; null if it cannot be determined. */
 function textOf(value: unknown, wrappers: number): string | null {
   if (typeof value === "string") return value;
   if (!isObject(value) || wrappers === 0) return null;
@@ -125,13 +125,13 @@ function textOf(value: unknown, wrappers: number): string | null {
   return keys.length === 1 && key !== undefined ? textOf(value[key], wrappers - 1) : null;
 }
 
-/** A message without text, such as a tool call, as its JSON. */
+/** Returns the text of the last message, or its JSON if it has no text, as for a tool call. */
 function lastMessageText(messages: readonly unknown[]): string | null {
   const last = lastOf(messages);
   return messageText(last) ?? (isObject(last) ? compactJson(last, MAX_PREVIEW_CHARS) : null);
 }
 
-/** A message as the chat APIs write it, as `[role, text]`, or in LangChain's serialised forms. */
+/** Accepts a message as the chat APIs write it, as `[role, text]`, or in LangChain's serialised forms. */
 function messageText(message: unknown): string | null {
   if (typeof message === "string") return message;
   if (Array.isArray(message)) {
@@ -147,7 +147,7 @@ function messageText(message: unknown): string | null {
   return null;
 }
 
-/** An item of `generations` or `choices`. */
+/** Returns the text of an item of `generations` or `choices`. */
 function candidateText(candidate: unknown): string | null {
   if (!isObject(candidate)) return null;
   const { text, message, delta } = candidate;
@@ -155,7 +155,7 @@ function candidateText(candidate: unknown): string | null {
   return messageText(message) ?? messageText(delta);
 }
 
-/** A text, or the text blocks of a list of blocks; null for "", which comes with tool calls. */
+/** Returns a text, or the text blocks of a list of blocks; null for "", which comes with tool calls. */
 function contentText(content: unknown): string | null {
   if (typeof content === "string") return content === "" ? null : content;
   if (!Array.isArray(content)) return null;
@@ -171,7 +171,7 @@ function contentText(content: unknown): string | null {
   return texts.length === 0 ? null : texts.join("\n");
 }
 
-/** Batches nest their messages and generations in one more list. */
+/** Returns the last item. Batches nest their messages and generations in one more list. */
 function lastOf(list: readonly unknown[]): unknown {
   const last = list.at(-1);
   return Array.isArray(last) && typeof last[0] === "object" ? last.at(-1) : last;
@@ -182,7 +182,7 @@ function firstOf(list: readonly unknown[]): unknown {
   return Array.isArray(first) ? first[0] : first;
 }
 
-/** JSON text up to about `budget` characters. Each level costs one, so it never recurses deeper. */
+/** Returns JSON text up to about `budget` characters. Each level costs one, so it never recurses deeper. */
 function compactJson(value: unknown, budget: number): string {
   if (typeof value === "string") return JSON.stringify(clipText(value, budget));
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

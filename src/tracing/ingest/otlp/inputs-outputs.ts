@@ -29,17 +29,17 @@ const OUTPUT_KEYS = [
   "gen_ai.tool.call.result",
 ];
 
-/** The event that has messages in the attributes which a span would have them in. */
+/** The event whose attributes hold messages, under the same keys as those of a span. */
 const DETAILS_EVENT = "gen_ai.client.inference.operation.details";
 
 export type SpanPayloads = {
   inputs: JsonObject | undefined;
   outputs: JsonObject | undefined;
-  /** Those of the span's events which are told by inputs and outputs. */
+  /** The span's events that inputs and outputs already represent. */
   usedEvents: ReadonlySet<SpanEvent>;
 };
 
-/** What went into a span and came out of it, in the words of whichever convention it follows. */
+/** Returns the inputs and outputs of a span, in whichever convention it follows. */
 export function spanPayloads({ attributes, events }: Span, runType: RunType): SpanPayloads {
   const ofEvents = payloadsOfEvents(events);
   const details = events.find(({ name }) => name === DETAILS_EVENT);
@@ -66,7 +66,7 @@ function queryOf(attributes: Attributes): JsonObject | undefined {
   return objectOf(value) ?? { query: value };
 }
 
-/** A text that went into a prompt template, under the name of the variable that it is the value of. */
+/** Returns a text that was put into a prompt template, under the name of its variable. */
 function variableOf(attributes: Attributes): JsonObject | undefined {
   const value = givenAttribute(attributes, "input.value");
   if (value === undefined) return undefined;
@@ -117,7 +117,7 @@ function firstPayload(
   return undefined;
 }
 
-/** The documents that a retriever of OpenInference returned; undefined when there are none. */
+/** Returns the documents that an OpenInference retriever returned; undefined if there are none. */
 function retrievedDocuments(attributes: Attributes): JsonObject | undefined {
   const documents: JsonObject[] = [];
   for (const item of indexedItems(attributes, "retrieval.documents")) {
@@ -134,8 +134,8 @@ function retrievedDocuments(attributes: Attributes): JsonObject | undefined {
 }
 
 /**
- * Inputs and outputs of Logfire's `events` attribute, a list of `{"event.name", role, content, ...}`:
- * the last choice is the output, and everything else went to the model.
+ * Returns the inputs and outputs in Logfire's `events` attribute, a list of
+ * `{"event.name", role, content, ...}`: the last choice is the output, and the rest went to the model.
  */
 function payloadsOfLogfire(attributes: Attributes): {
   inputs: JsonObject | undefined;
@@ -158,8 +158,8 @@ export type SpanAttachment = { name: string; mimeType: string; bytes: Uint8Array
 const ATTRIBUTE = "langsmith.attachments";
 
 /**
- * The attachments in `langsmith.attachments`, a list of `{name, content, mime_type}` as JSON with the
- * content in base64. `problems` says of each bad one what is wrong with it.
+ * Returns the attachments in `langsmith.attachments`, a JSON list of `{name, content, mime_type}` with the
+ * content in base64. `problems` says what is wrong with each invalid one.
  */
 export function attachmentsOf(attributes: Attributes): {
   attachments: SpanAttachment[];

@@ -14,8 +14,8 @@ import {
 
 /**
  * Reads an ExportTraceServiceRequest in JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding):
- * the JSON mapping of protobuf, but ids are hexadecimal. Those of the plain mapping, base64, are
- * taken too, as no text can be both. Throws InvalidTraces.
+ * the JSON mapping of protobuf with hexadecimal ids. The base64 ids of the plain mapping are accepted too,
+ * because no text can be both. Throws InvalidTraces.
  */
 export function decodeJsonTraces(bytes: Uint8Array): Span[] {
   const spans: Span[] = [];
@@ -131,9 +131,9 @@ function bytesOf(base64: string): Uint8Array | null {
 const NUMBER_WORDS = new Set(["NaN", "Infinity", "-Infinity"]);
 
 /**
- * A message in the JSON mapping of protobuf. Fields are asked for by their lowerCamelCase names, and
- * found by the names of the .proto file too; null is as good as absent, and so is the default value.
- * What is not of the asked type throws InvalidTraces. Unknown fields are not looked at.
+ * A message in the JSON mapping of protobuf. Fields are requested by their lowerCamelCase names and are also
+ * found by the names of the .proto file. Null and the default value are equivalent to absent. Throws
+ * InvalidTraces if a value does not have the requested type. Unknown fields are ignored.
  */
 class JsonMessage {
   readonly #fields: Record<string, unknown>;
@@ -196,12 +196,12 @@ class JsonMessage {
     return number;
   }
 
-  /** A number, or a text of digits, as 64 bits do not fit into a number. */
+  /** Accepts a number or a text of digits, because a number cannot hold 64 bits. */
   integer(field: string): bigint | undefined {
     const value = this.value(field);
     if (value === undefined) return undefined;
     if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
-    // 64 bits have at most 20 characters; a BigInt of megabytes would take seconds.
+    // 64-bit integers have at most 20 characters; a BigInt of megabytes would take seconds.
     if (typeof value === "string" && /^-?\d{1,20}$/.test(value)) return BigInt(value);
     throw this.invalid(field, "an integer");
   }

@@ -14,21 +14,21 @@ import { type SpanRun, spanRun } from "./span-run.ts";
 import type { Span } from "./span.ts";
 
 export type MapOptions = {
-  /** Where spans go that do not name their project. */
+  /** The project of spans that do not name one. */
   projectName?: string;
 };
 
 export type MappedSpans = {
   /** Runs whose place in their tree is known, parents before their children. */
   runs: MappedRun[];
-  /** Runs below a parent that is not among the spans, by that parent. */
+  /** Runs whose parent is not among the spans, grouped by that parent. */
   orphans: OrphanGroup[];
   rejected: RejectedSpan[];
-  /** What was left out of runs that are there. */
+  /** What was left out of accepted runs. */
   warnings: string[];
 };
 
-/** A span that has become a run, but for its place. */
+/** A span converted to a run, except for its place. */
 type SpanDraft = {
   span: Span;
   identity: SpanIdentity;
@@ -38,12 +38,12 @@ type SpanDraft = {
 };
 
 /**
- * What each run has of its ancestors and of its resource was sent once and is written many times.
- * This many characters may be added in that way, or a small request would become a huge one.
+ * What each run repeats of its ancestors and of its resource was sent once and is written many times. This
+ * many characters may be added in that way; without a limit, a small request would become a huge one.
  */
 const MAX_REPEATED_CHARS = 48 * 1024 * 1024;
 
-/** Maps the spans of one request to runs. A span that is not valid is rejected, and the others stay. */
+/** Maps the spans of one request to runs. An invalid span is rejected and does not affect the others. */
 export function mapSpans(spans: readonly Span[], options: MapOptions): MappedSpans {
   const rejected: RejectedSpan[] = [];
   const warnings: string[] = [];
@@ -69,7 +69,8 @@ export function mapSpans(spans: readonly Span[], options: MapOptions): MappedSpa
   for (const [draft, place] of places) {
     repeatedChars += sourceMetadataChars(draft.span.source) + placeChars(place);
     if (repeatedChars > MAX_REPEATED_CHARS) {
-      const reason = "the request has too many spans that are nested deep or have large resources";
+      const reason =
+        "the request has too many spans that are nested deeply or have large resources";
       rejected.push(rejectedSpan(draft.span, reason));
     } else if (place.type === "below") {
       orphans.push({ draft, place });
@@ -87,7 +88,7 @@ function draftOf(span: Span, { projectName }: MapOptions, warnings: string[]): S
   const run = spanRun(span, identity.runId, projectName);
   const { attachments, problems } = attachmentsOf(span.attributes);
   for (const problem of problems) {
-    warnings.push(`${spanName(span)}: ${problem}; the run has no such attachment`);
+    warnings.push(`${spanName(span)}: ${problem}; the run is stored without this attachment`);
   }
   return { span, identity, startTime: span.startTime, run, attachments };
 }

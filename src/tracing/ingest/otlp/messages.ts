@@ -9,7 +9,7 @@ import {
 } from "./span.ts";
 import { indexedItems, nestAttributes } from "./nested-attributes.ts";
 
-/** Messages in attributes such as `<prefix>.0.role` and `<prefix>.0.message.content`. */
+/** Returns the messages in attributes such as `<prefix>.0.role` and `<prefix>.0.message.content`. */
 export function indexedMessages(attributes: Attributes, prefix: string): JsonObject[] | undefined {
   const messages = indexedItems(attributes, prefix)
     .map((item) => objectOf(item))
@@ -18,9 +18,9 @@ export function indexedMessages(attributes: Attributes, prefix: string): JsonObj
 }
 
 /**
- * Messages of `gen_ai.input.messages` or `gen_ai.output.messages`, a list of `{role, parts}`, in the
- * form that chat APIs give them: text as `content`, tool calls as `tool_calls`, and each response of
- * a tool as a message of its own.
+ * Converts the messages of `gen_ai.input.messages` or `gen_ai.output.messages`, a list of `{role, parts}`, to
+ * the form of the chat APIs: text as `content`, tool calls as `tool_calls`, and each response of a tool as a
+ * message of its own.
  */
 export function messagesOfParts(value: unknown): JsonObject[] | undefined {
   const messages = (listOf(value) ?? []).flatMap((item) => {
@@ -32,13 +32,13 @@ export function messagesOfParts(value: unknown): JsonObject[] | undefined {
   return messages.length === 0 ? undefined : messages;
 }
 
-/** The messages of `gen_ai.system_instructions`, a list of parts. */
+/** Returns the messages of `gen_ai.system_instructions`, a list of parts. */
 export function systemMessages(value: unknown): JsonObject[] {
   const parts = listOf(value);
   return parts === undefined || parts.length === 0 ? [] : fromParts({ role: "system" }, parts);
 }
 
-/** OpenInference has a content of several items apart from one that is a text. */
+/** OpenInference uses `contents` for a content of several items, apart from a content that is a text. */
 function withContent(message: JsonObject): JsonObject {
   const { contents, ...rest } = message;
   if (!Array.isArray(contents) || rest["content"] !== undefined) return message;
@@ -102,14 +102,14 @@ const ROLES = new Map([
 type EventPayloads = {
   inputs: JsonObject | undefined;
   outputs: JsonObject | undefined;
-  /** The events whose content is in them. */
+  /** The events that the payloads represent. */
   used: ReadonlySet<SpanEvent>;
 };
 
 /**
- * Inputs and outputs of the events by which GenAI conventions record a conversation. What assistant
- * and tools said is the output, unless there is a choice or a completion: then it is the history
- * that the model was given.
+ * Returns the inputs and outputs in the events with which GenAI conventions record a conversation. The
+ * messages of assistants and tools are the output, unless there is a choice or a completion: then they are
+ * history that was given to the model.
  */
 export function payloadsOfEvents(events: readonly SpanEvent[]): EventPayloads {
   const used = new Set<SpanEvent>();
@@ -163,7 +163,7 @@ function readEvent({ name, attributes }: SpanEvent): ReadEvent | undefined {
   return { type: "message", isInput, message: { role, ...message } };
 }
 
-/** Those of the event itself: others, such as `gen_ai.system`, say what the span says too. */
+/** Returns the event's own attributes. Others, such as `gen_ai.system`, repeat those of the span. */
 function ownAttributes(attributes: SpanEvent["attributes"]): JsonObject | undefined {
   const own = [...attributes].filter(([key]) => !/^(?:gen_ai|event)\./.test(key));
   const body = objectOf(nestAttributes(own));

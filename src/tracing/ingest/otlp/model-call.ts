@@ -22,7 +22,7 @@ const MODEL_KEYS = [
 
 const REQUEST_PREFIX = "gen_ai.request.";
 
-/** Besides all that are below `gen_ai.request.`. */
+/** The names of parameters, besides all those below `gen_ai.request.`. */
 const PARAM_OF_KEY = new Map([
   ["llm.presence_penalty", "presence_penalty"],
   ["llm.frequency_penalty", "frequency_penalty"],
@@ -30,14 +30,14 @@ const PARAM_OF_KEY = new Map([
   ["gen_ai.tool.name", "tool_name"],
 ]);
 
-/** OpenInference writes them as JSON. */
+/** OpenInference writes these objects as JSON. */
 const PARAMETER_OBJECTS = ["llm.invocation_parameters", "embedding.invocation_parameters"];
 
 export function modelNameOf(attributes: Attributes): string | undefined {
   return firstText(attributes, MODEL_KEYS);
 }
 
-/** `extra.invocation_params`: how the model or the tool was called; undefined when nothing is said. */
+/** Returns `extra.invocation_params`: how the model or the tool was called; undefined if nothing is known. */
 export function invocationParamsOf(attributes: Attributes): JsonObject | undefined {
   const params = new Map<string, unknown>();
   for (const [key, value] of attributes) {
@@ -77,7 +77,7 @@ function toolsOf(attributes: Attributes): unknown[] | undefined {
   return tools.length === 0 ? undefined : tools;
 }
 
-/** Several names stand for one count: the first that is there is taken. */
+/** Several keys stand for one count: the first one present is used. */
 const COUNT_KEYS = {
   input_tokens: [
     "gen_ai.usage.input_tokens",
@@ -117,12 +117,12 @@ const OUTPUT_DETAIL_KEYS = {
   audio: ["llm.token_count.completion_details.audio"],
 };
 
-/** Whole objects as JSON, the later one first: LangSmith's SDKs write them. */
+/** Keys of whole objects as JSON, which LangSmith's SDKs write, in order of precedence. */
 const USAGE_OBJECTS = ["langsmith.usage_metadata", "langsmith.metadata.usage_metadata"];
 
 /**
- * The `usage_metadata` of a run. Counts of the conventions are left out where they repeat those of
- * the spans within, as in an agent; an object of LangSmith's is taken as it is.
+ * Returns the `usage_metadata` of a run. Counts of the conventions are left out if they repeat those of the
+ * spans within, as in an agent; an object of LangSmith's is used unchanged.
  */
 export function usageMetadataOf(attributes: Attributes): JsonObject | undefined {
   for (const key of USAGE_OBJECTS) {

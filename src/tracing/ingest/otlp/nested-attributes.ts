@@ -1,12 +1,12 @@
 import type { AttributeValue } from "./span.ts";
 
 /**
- * Key segments which OpenInference puts around each item of a list: the role of the first message is
+ * Key segments that OpenInference puts around each item of a list: the role of the first message is
  * `llm.input_messages.0.message.role`.
  */
 const ITEM_WRAPPERS = new Set(["message", "tool_call", "message_content", "document", "tool"]);
 
-/** Deeper keys keep their dots: what is written as JSON later recurses. */
+/** Maximum depth; deeper keys keep their dots, because the code that writes the JSON later is recursive. */
 const MAX_SEGMENTS = 20;
 
 const INDEX = /^\d+$/;
@@ -14,7 +14,7 @@ const INDEX = /^\d+$/;
 type Tree = { value: AttributeValue | undefined; children: Map<string, Tree> };
 
 /**
- * Builds the value that flattened keys describe: of `0.role` and `0.content`, a list of one object.
+ * Builds the value that flattened keys describe: `0.role` and `0.content` become a list of one object.
  * Lists have no gaps, whatever their indexes are.
  */
 export function nestAttributes(entries: Iterable<[path: string, AttributeValue]>): unknown {
@@ -35,7 +35,7 @@ export function nestAttributes(entries: Iterable<[path: string, AttributeValue]>
   return toValue(root);
 }
 
-/** The items below `prefix`, as nestAttributes has them; empty when there are none. */
+/** Returns the items below `prefix`, built by nestAttributes; empty if there are none. */
 export function indexedItems(
   attributes: Iterable<[key: string, AttributeValue]>,
   prefix: string,
@@ -73,6 +73,6 @@ function toValue({ value, children }: Tree): unknown {
       .toSorted(([left], [right]) => Number(left) - Number(right))
       .map(([, child]) => toValue(child));
   }
-  // Unlike an assignment this makes a property of "__proto__".
+  // Unlike an assignment, this creates a property for "__proto__".
   return Object.fromEntries(entries.map(([key, child]) => [key, toValue(child)]));
 }

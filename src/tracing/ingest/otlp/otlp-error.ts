@@ -1,19 +1,19 @@
 import type { Span } from "./span.ts";
 
-/** A body that is no trace export request, or is one beyond the limits; the message says why. */
+/** The error of a body that is not a trace export request, or exceeds the limits; the message says why. */
 export class InvalidTraces extends Error {
   override readonly name = "InvalidTraces";
 }
 
-/** A content type that is neither protobuf nor JSON. */
+/** The error of a content type that is neither protobuf nor JSON. */
 export class UnsupportedContentType extends Error {
   override readonly name = "UnsupportedContentType";
 }
 
-/** A collector sends batches of 8192 and a few more. */
+/** Maximum spans of a request. Collectors send batches of 8192 and a few more. */
 const MAX_SPANS = 20_000;
 
-/** Lists and maps within lists and maps. */
+/** Maximum depth of lists and maps within each other. */
 const MAX_VALUE_DEPTH = 100;
 
 export function checkSpanCount(count: number): void {
@@ -28,7 +28,7 @@ export function checkValueDepth(depth: number): void {
   );
 }
 
-/** Thrown for one span that cannot become a run; the message does not say which one it is. */
+/** Thrown for one span that cannot become a run; the message does not name the span. */
 export class InvalidSpan extends Error {
   override readonly name = "InvalidSpan";
 }
@@ -37,7 +37,7 @@ export class InvalidSpan extends Error {
 export type RejectedSpan = {
   traceId: string;
   spanId: string;
-  /** Names the span. */
+  /** The reason, which also names the span. */
   message: string;
 };
 
@@ -47,7 +47,7 @@ export function rejectedSpan({ traceId, spanId }: SpanRef, reason: string): Reje
   return { traceId, spanId, message: `${spanName({ traceId, spanId })}: ${reason}` };
 }
 
-/** For messages; ids of a wrong size may be of any size. */
+/** Names a span in a message. Invalid ids may be of any length, so they are shortened. */
 export function spanName({ traceId, spanId }: SpanRef): string {
   return `span ${spanId.slice(0, 32)} of trace ${traceId.slice(0, 64)}`;
 }

@@ -12,19 +12,19 @@ import type { SpanAttachment } from "./inputs-outputs.ts";
 import type { SpanRun } from "./span-run.ts";
 import { readRun } from "../decode/run-body.ts";
 
-/** Each level makes the dotted order of all below 59 characters longer. */
+/** Maximum depth of a tree: each level makes the dotted orders of all runs below it 59 characters longer. */
 const MAX_DEPTH = 1000;
 
 type Placeable = { span: SpanRef; identity: SpanIdentity; startTime: Micros };
 
-/** Where in its tree a run is. */
+/** The place of a run in its tree. */
 export type SpanPlace =
   | { type: "known"; dottedOrder: string }
-  /** `path` is what the dotted order has after the one of the parent, which is elsewhere. */
+  /** `path` is the part of the dotted order that follows the parent's; the parent is elsewhere. */
   | { type: "below"; parent: ParentRef; path: string }
   | { type: "nowhere"; reason: string };
 
-/** Finds the place of each of the spans among the others; takes linear time, whatever the parents. */
+/** Finds the place of each span among the others, in linear time whatever the parents are. */
 export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, SpanPlace> {
   const bySpan = new Map(spans.map((each) => [spanKey(each.span), each]));
   const byRunId = new Map(spans.map((each) => [each.identity.runId, each]));
@@ -57,7 +57,7 @@ export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, Spa
   return places;
 }
 
-/** The dotted order of a run whose parent's is known now. */
+/** Returns the dotted order of a run whose parent's dotted order is now known. */
 function dottedOrderBelow(
   parentDottedOrder: string,
   path: string,
@@ -96,7 +96,7 @@ function spanKey({ traceId, spanId }: SpanRef): string {
   return `${traceId}/${spanId}`;
 }
 
-/** An item of `post` in a batch, and what a batch cannot carry. */
+/** A run like an item of `post` in a batch, with its attachments, which a batch cannot carry. */
 export type MappedRun = { run: PlacedSpanRun; attachments: SpanAttachment[] };
 
 export type PlacedSpanRun = SpanRun & {
@@ -111,7 +111,7 @@ type Unplaced = {
   identity: Pick<SpanIdentity, "traceId">;
 };
 
-/** A run at its place; the reason when there is no such place. */
+/** Returns a run at its place, or the reason why there is no such place. */
 export function placedRun(
   { run, attachments, identity: { traceId } }: Unplaced,
   place: Exclude<SpanPlace, { type: "below" }>,
@@ -121,7 +121,9 @@ export function placedRun(
   const ancestors = ancestorIds(dottedOrder);
   const rootId = ancestors[0] ?? run.id;
   if (traceId !== null && traceId !== rootId) {
-    return { reason: `langsmith.trace.id ${traceId} differs from ${rootId}, where its parent is` };
+    return {
+      reason: `langsmith.trace.id ${traceId} differs from ${rootId}, the trace of its parent`,
+    };
   }
   const parentRunId = ancestors.at(-1);
   const placed: PlacedSpanRun = {
@@ -133,16 +135,16 @@ export function placedRun(
   return { run: placed, attachments };
 }
 
-/** Throws InvalidRun. */
+/** Converts a run to a write. Throws InvalidRun. */
 export function toRunWrite(run: PlacedSpanRun, attachments: readonly Attachment[]): RunWrite {
   const write = readRun("post", run, { identity: "required" });
   return attachments.length === 0 ? write : { ...write, attachments: [...attachments] };
 }
 
 /**
- * A run below a parent that is not known yet. `path` is what its dotted order will have after the
- * one of that parent: one segment for a child, more for deeper descendants. All of it is plain data
- * (but for the bytes of attachments), so that it can be stored until the parent is there.
+ * A run below a parent that is not known yet. `path` is the part of its dotted order that will follow the
+ * parent's: one segment for a child, more for deeper descendants. All of it is plain data, except for the
+ * bytes of attachments, so that it can be stored until the parent arrives.
  */
 export type Orphan = Unplaced & { span: SpanRef; path: string };
 
@@ -176,7 +178,7 @@ export function groupOrphans(placed: readonly PlacedBelow[]): OrphanGroup[] {
   return [...groups.values()];
 }
 
-/** Gives orphans their places, now that the dotted order of their parent is known. */
+/** Places orphans below their parent, whose dotted order is now known. */
 export function adoptOrphans(
   orphans: readonly Orphan[],
   parentDottedOrder: string,

@@ -2,10 +2,11 @@ import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { InvalidTraces } from "./otlp-error.ts";
 
 /**
- * Goes through protobuf messages field by field. Generated messages would make an object of each value of
- * each attribute, to be made into another one here, and drop what is malformed without a word. Stricter than the format asks for: a known field of another wire
- * type, and a value that reaches beyond its message, mean that the bytes are something else. Throws
- * InvalidTraces, and the errors of BinaryReader for bytes that are no protobuf.
+ * Reads protobuf messages field by field. Generated code would make an object of each value of each attribute,
+ * only to be converted to another one here, and would silently drop malformed data. This reader is stricter than
+ * the format requires: a known field of another wire type, and a value that extends beyond its message, mean
+ * that the bytes are something else. Throws InvalidTraces, and the errors of BinaryReader for bytes that are not
+ * protobuf.
  */
 export class ProtobufReader {
   readonly #reader: BinaryReader;
@@ -19,7 +20,7 @@ export class ProtobufReader {
     this.#end = bytes.length;
   }
 
-  /** The fields' numbers up to the end of the bytes; each has to be read, or skipped, at once. */
+  /** Yields the numbers of the fields up to the end of the bytes; each field must be read or skipped at once. */
   *fields(message: string): Generator<number, void> {
     const end = this.#end;
     while (this.#reader.pos < end) {
@@ -32,7 +33,7 @@ export class ProtobufReader {
     }
   }
 
-  /** The same of a message that is the value of a field. */
+  /** Like `fields`, for a message that is the value of a field. */
   *message(message: string): Generator<number, void> {
     this.#expect(WireType.LengthDelimited);
     const end = this.#reader.uint32() + this.#reader.pos;
@@ -48,7 +49,7 @@ export class ProtobufReader {
     return this.#reader.bytes();
   }
 
-  /** What is not UTF-8 becomes U+FFFD: it is no reason to lose a batch of spans. */
+  /** Replaces invalid UTF-8 by U+FFFD: it is no reason to lose a batch of spans. */
   text(): string {
     this.#expect(WireType.LengthDelimited);
     return this.#reader.string();

@@ -19,8 +19,8 @@ type OpenSource = SpanSource & {
 };
 
 /**
- * Reads opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest. The numbers of the fields
- * are those of https://github.com/open-telemetry/opentelemetry-proto. Throws InvalidTraces.
+ * Reads opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest. The field numbers are those of
+ * https://github.com/open-telemetry/opentelemetry-proto. Throws InvalidTraces.
  */
 export function decodeProtobufTraces(bytes: Uint8Array): Span[] {
   try {
@@ -28,7 +28,7 @@ export function decodeProtobufTraces(bytes: Uint8Array): Span[] {
   } catch (error) {
     // BinaryReader throws plain errors, and RangeErrors beyond the end.
     if (!(error instanceof Error) || error instanceof TypeError) throw error;
-    throw new InvalidTraces(`the body is no OTLP trace export request: ${error.message}`);
+    throw new InvalidTraces(`the body is not an OTLP trace export request: ${error.message}`);
   }
 }
 

@@ -4,35 +4,35 @@ import { type Attributes, type Span, textAttribute } from "./span.ts";
 import { InvalidSpan } from "./otlp-error.ts";
 
 /**
- * A run by the span that it was made of. Which run id that span has depends on whether it was the
- * root of its trace, which only the span itself tells.
+ * A parent, identified by the span that it was made from. The run id of that span depends on whether it was
+ * the root of its trace, which only the span itself tells.
  */
 export type ParentRef = {
-  /** The parent's run, unless the parent was a root span. */
+  /** The parent's run id, unless the parent was a root span. */
   runId: string;
   /**
-   * If it was: then the run is this one, and its metadata has `spanId` as OTEL_SPAN_ID. A run of this
-   * id with another OTEL_SPAN_ID is not the parent. Null when the parent was named by its run id.
+   * The parent if it was a root span: a run with this id whose metadata has `spanId` as OTEL_SPAN_ID. A run
+   * with this id and another OTEL_SPAN_ID is not the parent. Null if the parent was named by its run id.
    */
   ifRoot: { runId: string; spanId: string } | null;
 };
 
 export type SpanIdentity = {
   runId: string;
-  /** Null for the root of a trace, and where `dottedOrder` says it all. */
+  /** Null for the root of a trace, and if `dottedOrder` is given. */
   parent: ParentRef | null;
-  /** The trace that the client says the run is in. */
+  /** The trace that the client assigns the run to; null if it names none. */
   traceId: string | null;
-  /** As the client gives it. */
+  /** The dotted order that the client gives; null if it gives none. */
   dottedOrder: DottedSegment[] | null;
 };
 
 /**
- * Run id and parent of a span. A trace id is a UUID, and the run id of the span without a parent; all
- * other spans have their 8 bytes right-aligned in a UUID of zeros. A span that the client declares to
- * be a root although it has a parent keeps such an id, as there may be several in one trace.
- * Attributes `langsmith.span.id` and others, which hang spans under the runs of an SDK, go before.
- * Throws InvalidSpan.
+ * Returns the run id and the parent of a span. A trace id becomes a UUID, which is also the run id of the
+ * span without a parent; all other spans have their 8 bytes right-aligned in a UUID of zeros. A span that the
+ * client declares to be a root although it has a parent keeps such an id too, because one trace may have
+ * several of them. Attributes such as `langsmith.span.id`, which attach spans to the runs of an SDK, take
+ * precedence. Throws InvalidSpan.
  */
 export function identityOf(span: Span): SpanIdentity {
   const { attributes } = span;

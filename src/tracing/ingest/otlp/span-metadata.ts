@@ -12,10 +12,10 @@ import { isContainer } from "./span-run-type.ts";
 
 const PROVIDER_KEYS = ["gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider"];
 
-/** In precedence, the lower one first. */
+/** Prefixes of metadata keys, those with lower precedence first. */
 const METADATA_PREFIXES = ["traceloop.association.properties.", "langsmith.metadata."];
 
-/** What is found elsewhere in the run, and so not repeated in its metadata. */
+/** Attributes that appear elsewhere in the run, and so are not repeated in its metadata. */
 const MAPPED_PREFIXES = [
   ...METADATA_PREFIXES,
   "langsmith.",
@@ -72,11 +72,11 @@ const MAPPED_KEYS = new Set([
 
 const USAGE_PREFIX = "gen_ai.usage.";
 
-/** Metadata is indexed, and merged in memory: what no convention puts there is kept small. */
+/** Metadata is indexed, and merged in memory: attributes that no convention puts there are kept small. */
 const MAX_VALUE_CHARS = 4096;
 const MAX_TOTAL_CHARS = 32 * 1024;
 
-/** The name that exporters to other formats give to the number of attributes which are missing. */
+/** The key that exporters to other formats use for the number of missing attributes. */
 const DROPPED_COUNT = "otel.dropped_attributes_count";
 
 type Entry = [key: string, AttributeValue];
@@ -86,8 +86,8 @@ type BoundedEntries = { entries: Entry[]; chars: number; dropped: number };
 const sourceEntries = new WeakMap<SpanSource, BoundedEntries>();
 
 /**
- * `extra.metadata` of a run: what the conventions say is metadata, and the attributes of the span, its
- * scope and its resource that are found nowhere else in the run.
+ * Returns the `extra.metadata` of a run: what the conventions define as metadata, and the attributes of the
+ * span, its scope and its resource that appear nowhere else in the run.
  */
 export function spanMetadata(span: Span, usage: JsonObject | undefined): JsonObject {
   const { attributes, source, traceId, spanId } = span;
@@ -114,13 +114,13 @@ export function spanMetadata(span: Span, usage: JsonObject | undefined): JsonObj
     metadata.set(key, value);
   }
   if (usage !== undefined) metadata.set("usage_metadata", usage);
-  // Last, as they tell where the children of this span belong.
+  // These are set last, so that nothing replaces them: they tell where the children of this span belong.
   metadata.set("OTEL_TRACE_ID", traceId);
   metadata.set("OTEL_SPAN_ID", spanId);
   return Object.fromEntries(metadata);
 }
 
-/** How much metadata each of the spans of a source gets from it, in characters. */
+/** Returns how many characters of metadata each of the spans of a source gets from it. */
 export function sourceMetadataChars(source: SpanSource): number {
   return entriesOfSource(source).chars;
 }
@@ -140,7 +140,7 @@ function entriesOfSource(source: SpanSource): BoundedEntries {
   return entries;
 }
 
-/** LangSmith's SDKs mark their own resource. */
+/** Leaves out the attributes with which LangSmith's SDKs mark their own resource. */
 function withoutOwn(attributes: Attributes): Entry[] {
   return [...attributes].filter(([key]) => !key.startsWith("langsmith."));
 }

@@ -15,7 +15,7 @@ const OPERATIONS = new Map<string, RunType>([
   ["invoke_workflow", "chain"],
 ]);
 
-/** OpenInference writes them in capitals. All others are chains. */
+/** Run types by span kind, which OpenInference writes in capitals. All other kinds are chains. */
 const SPAN_KINDS = new Map<string, RunType>([
   ["tool", "tool"],
   ["llm", "llm"],
@@ -24,8 +24,8 @@ const SPAN_KINDS = new Map<string, RunType>([
 ]);
 
 /**
- * The run type that the attributes say, by precedence: LangSmith's own; a tool's name or a prompt
- * template's variables, which only such spans have; and then what the conventions call the span.
+ * Returns the run type that the attributes declare. In order of precedence: LangSmith's own kind; the name of
+ * a tool or the variables of a prompt template, which only such spans have; the kind in the conventions.
  */
 export function runTypeOf(attributes: Attributes): RunType {
   return (
@@ -34,14 +34,14 @@ export function runTypeOf(attributes: Attributes): RunType {
 }
 
 /**
- * Whether the span says that it is an agent, a workflow or another chain around model calls. The
- * tokens which such spans report are those of the calls within.
+ * Returns whether the span is declared to be an agent, a workflow or another chain around model calls. The
+ * tokens that such spans report are those of the calls within.
  */
 export function isContainer(attributes: Attributes): boolean {
   return ownKind(attributes) === undefined && conventionalType(attributes) === "chain";
 }
 
-/** A TOOL of OpenInference is named by an attribute of its own. */
+/** Returns whether the span is a TOOL of OpenInference, whose name is in a separate attribute. */
 export function isOpenInferenceTool(attributes: Attributes): boolean {
   return textAttribute(attributes, "openinference.span.kind")?.toLowerCase() === "tool";
 }

@@ -35,7 +35,7 @@ export type SpanRun = {
   reference_example_id?: string;
 };
 
-/** `projectName` is for spans that do not name their project. Throws InvalidSpan. */
+/** Converts a span to a run. `projectName` is for spans that do not name their project. Throws InvalidSpan. */
 export function spanRun(span: Span, id: string, projectName: string | undefined): SpanRun {
   const { attributes } = span;
   checkTime(span.startTime, "start_time_unix_nano");
@@ -65,7 +65,7 @@ export function spanRun(span: Span, id: string, projectName: string | undefined)
   };
 }
 
-/** Beyond it microseconds are not exact: 2255-06-05. */
+/** Throws InvalidSpan for a time after 2255-06-05, beyond which microseconds are not exact. */
 function checkTime(micros: number, field: string): void {
   if (micros <= Number.MAX_SAFE_INTEGER) return;
   throw new InvalidSpan(`${field} should be before the year 2255`);
@@ -90,13 +90,13 @@ function extraOf(span: Span, usage: JsonObject | undefined): JsonObject {
   };
 }
 
-/** Outputs that carry a usage of their own say it in more detail. */
+/** Adds the usage to outputs, unless they carry their own, which is more detailed. */
 function withUsage(outputs: JsonObject, usage: JsonObject | undefined): JsonObject {
   if (usage === undefined || objectOf(outputs["usage_metadata"]) !== undefined) return outputs;
   return { ...outputs, usage_metadata: usage };
 }
 
-/** Those that inputs, outputs and error do not tell already. */
+/** Returns the events that inputs, outputs and error do not represent already. */
 function eventsOf(span: Span, { usedEvents }: SpanPayloads): JsonObject[] {
   const exception = exceptionOf(span);
   const events: JsonObject[] = [];
@@ -131,12 +131,12 @@ function projectOf(
   return name === undefined ? {} : { session_name: name };
 }
 
-/** The event that a span's `error` is taken of. */
+/** Returns the event from which a span's `error` is taken. */
 function exceptionOf({ events }: Pick<Span, "events">): SpanEvent | undefined {
   return events.find(({ name }) => name === "exception");
 }
 
-/** The `error` of a run, which makes it one that failed; undefined for one that did not. */
+/** Returns the `error` of a run, which marks it as failed; undefined for a run that did not fail. */
 function errorOf(span: Span): string | undefined {
   const exception = exceptionOf(span);
   const ofStatus = span.isError

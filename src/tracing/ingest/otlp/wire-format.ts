@@ -5,7 +5,7 @@ import { UnsupportedContentType } from "./otlp-error.ts";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
 /**
- * Decodes an OTLP trace export request. Throws InvalidTraces for a body that is none, and
+ * Decodes an OTLP trace export request. Throws InvalidTraces for a body that is not such a request, and
  * UnsupportedContentType.
  */
 export function decodeTraces(bytes: Uint8Array, contentType: string): Span[] {
@@ -19,7 +19,7 @@ export function decodeTraces(bytes: Uint8Array, contentType: string): Span[] {
 
 type OtlpEncoding = "protobuf" | "json";
 
-/** The encoding that a `Content-Type` names; throws UnsupportedContentType. */
+/** Returns the encoding that a `Content-Type` names. Throws UnsupportedContentType. */
 export function otlpEncoding(contentType: string): OtlpEncoding {
   const type = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
   if (type.includes("protobuf") || type.endsWith("+proto")) return "protobuf";
@@ -29,7 +29,7 @@ export function otlpEncoding(contentType: string): OtlpEncoding {
   );
 }
 
-/** With `rejectedSpans` 0 the message is a warning about spans that were accepted. */
+/** If `rejectedSpans` is 0, the message is a warning about spans that were accepted. */
 export type PartialSuccess = { rejectedSpans: number; errorMessage: string };
 
 type ExportResponse = { contentType: string; body: Uint8Array };
@@ -38,7 +38,7 @@ const MAX_REASONS = 10;
 
 const MAX_REASON_CHARS = 500;
 
-/** An ExportTraceServiceResponse; without `partialSuccess` everything was accepted. */
+/** Encodes an ExportTraceServiceResponse; without `partialSuccess`, everything was accepted. */
 export function encodeExportResponse(
   encoding: OtlpEncoding,
   partialSuccess?: PartialSuccess,
@@ -51,7 +51,7 @@ export function encodeExportResponse(
   }
 }
 
-/** One text of many reasons, for `errorMessage`. */
+/** Joins reasons to one text for `errorMessage`, and shortens them if there are many. */
 export function summarizeReasons(reasons: readonly string[]): string {
   const shown = reasons.slice(0, MAX_REASONS).map((reason) => reason.slice(0, MAX_REASON_CHARS));
   const rest = reasons.length - shown.length;

@@ -7,44 +7,44 @@ import { hashOf, HashSet, Segment } from "./segment.ts";
 import { TextFilter, type TextTest } from "./text-filter.ts";
 
 type SegmentLimits = {
-  /** After this many runs, those that start later begin a segment. */
+  /** After this many runs, a run that starts later begins a new segment. */
   runs: number;
-  /** One that grew to this size by runs that came late is divided. */
+  /** A segment that grew beyond this size because of late runs is divided. */
   mostRuns: number;
-  /** How many segments besides the last may lack their row, before those are written. */
+  /** Maximum number of segments besides the last that lack their row, before these rows are written. */
   open: number;
 };
 
 const LIMITS: SegmentLimits = { runs: 256, mostRuns: 1024, open: 32 };
 
-/** Bounds of a start that no run exceeds. */
+/** Bounds that include the start of every run. */
 export const FIRST_TIME = Number.MIN_SAFE_INTEGER;
 export const LAST_TIME = Number.MAX_SAFE_INTEGER;
 
 /** Both bounds are inclusive. */
 export type StartRange = { from: number; to: number };
 
-/** The part of a segment that is asked for; no more than `size` runs start in it. */
+/** The requested part of a segment; no more than `size` runs start in it. */
 export type SegmentPiece = StartRange & { size: number; firstStart: number };
 
-/** What segments know of a row of `runs`. */
+/** The columns of a row of `runs` that segments index. */
 export type IndexedRow = Parameters<typeof termsOfRun>[0] &
   Pick<TracedRunRow & RunLeaves, "id" | "start_time">;
 
-/** The columns of a run whose texts filters look into. */
+/** The columns of a run whose texts filters search. */
 export type TextRow = Record<(typeof SEARCHED_TEXT_COLUMNS)[number], string | null>;
 
-/** What runs have to have: one of the ids, and one of each list of terms. */
+/** What a run must have: one of the ids, and one term of each list. */
 export type RequiredTerms = { ids: readonly string[] | null; terms: readonly string[][] };
 
 const INDEXED_COLUMNS = `id, start_time, trace_id, parent_run_id, thread_id, reference_example_id, name,
   status, tags, metadata`;
 
 /**
- * The runs of a shard by ranges of their start, and what may be in each: instead of indexes, of which each
- * run would cost a row in every one. It is kept in memory, some 16 bytes for a run. A segment's row is
- * written when the next one begins; until then a mark says that the segment is to be read again from its
- * runs when the shard is opened.
+ * The runs of a shard by ranges of their start, and what each range may contain. They replace indexes, each of which
+ * would cost a row per run. They are kept in memory, with some 16 bytes per run. A segment's row is written when the
+ * next segment begins; until then, a mark says that the segment must be read again from its runs when the shard is
+ * opened.
  */
 export class RunSegments {
   readonly #sql: SqlStorage;
@@ -52,7 +52,7 @@ export class RunSegments {
   #segments: Segment[] | null = null;
   #ids = new HashSet();
   #isFull = false;
-  /** Since rows were written last: the segment before is complete but for what comes late. */
+  /** Whether a segment has begun since rows were last written: the one before is complete, except for late runs. */
   #hasBegun = false;
 
   constructor(sql: SqlStorage, limits = LIMITS) {
@@ -60,12 +60,12 @@ export class RunSegments {
     this.#limits = limits;
   }
 
-  /** What was kept in memory of a change may have been rolled back. */
+  /** Forgets what is in memory, because a change may have been rolled back. */
   reset(): void {
     this.#segments = null;
   }
 
-  /** The spans in which runs of these ids may be; no others are there. */
+  /** Returns the spans that may have runs with these ids; there are none elsewhere. */
   locate(ids: Iterable<string>): { span: StartRange; ids: string[] }[] {
     const segments = this.#open();
     const found = new Map<number, string[]>();
@@ -82,7 +82,7 @@ export class RunSegments {
     return [...found].map(([index, some]) => ({ span: this.#spanOf(index), ids: some }));
   }
 
-  /** The parts of segments, one behind the other, in which there may be such runs within the bounds. */
+  /** Returns the consecutive parts of segments within the bounds that may have such runs. */
   pieces({ ids, terms }: RequiredTerms, { from, to }: TimeSpan): SegmentPiece[] {
     const first = from ?? FIRST_TIME;
     const last = to ?? LAST_TIME;
@@ -102,7 +102,7 @@ export class RunSegments {
     return pieces;
   }
 
-  /** Whether runs of a piece may have such texts: also where that is not known. */
+  /** Returns whether runs of a piece may have such texts; also true if that is not known. */
   mayHaveTexts({ firstStart }: SegmentPiece, test: TextTest): boolean {
     if (this.#open()[this.#indexOf(firstStart)]?.isOpen !== false) return true;
     const packed = this.#packedTexts(firstStart);
@@ -110,8 +110,8 @@ export class RunSegments {
   }
 
   /**
-   * Enters a run that was written; `isNew` when it was not at this start before. Its texts are null when they
-   * are what they were, or nobody knows them.
+   * Enters a run that was written; `isNew` if it did not have this start before. `texts` is null if its texts did
+   * not change or are not known.
    */
   add(run: IndexedRow, isNew: boolean, texts: TextRow | null): void {
     const segment = this.#segmentOf(run.start_time, isNew);
@@ -134,7 +134,7 @@ export class RunSegments {
     this.#mark(segment);
   }
 
-  /** The filter of a segment's texts, to be added to; null when it is not known. */
+  /** Returns the filter of a segment's texts, for additions; null if it is not known. */
   #textsOf({ isOpen, texts, firstStart }: Segment): TextFilter | null {
     if (isOpen) return texts;
     const packed = this.#packedTexts(firstStart);
@@ -149,7 +149,7 @@ export class RunSegments {
     return rows.toArray()[0]?.bits;
   }
 
-  /** Divides what has become too large, and writes the rows of segments; at the end of a transaction. */
+  /** Divides a segment that is too large, and writes the rows of segments. For the end of a transaction. */
   tidy(): void {
     const segments = this.#open();
     if (this.#isFull) {
@@ -166,7 +166,7 @@ export class RunSegments {
       .filter(({ isOpen }) => isOpen);
   }
 
-  /** Writes the rows of all but the last, which is still to grow. */
+  /** Writes the rows of all segments but the last, which will still grow. */
   #saveAll(): void {
     this.#hasBegun = false;
     for (const segment of this.#openBeforeLast()) this.#save(segment);
@@ -189,12 +189,12 @@ export class RunSegments {
     this.#ids = new HashSet();
     for (const segment of stored) for (const hash of segment.ids) this.#ids.add(hash);
     for (const segment of open) this.#read(segment);
-    // Of a shard that was moved here all are open, and it may be one that nothing is written to any more.
+    // In a shard that was moved here all segments are open, and it may never be written to again.
     if (this.#openBeforeLast().length > this.#limits.open) this.#saveAll();
     return segments;
   }
 
-  /** Enters all runs of a segment, and of those that begin while it does. */
+  /** Enters all runs of a segment, and of those that begin in the meantime. */
   #read(segment: Segment): void {
     const { from, to } = this.#spanOf(this.#open().indexOf(segment));
     const rows = this.#sql.exec<IndexedRow>(
@@ -213,7 +213,7 @@ export class RunSegments {
     }
   }
 
-  /** Reads a segment anew, as several. */
+  /** Reads a segment again and divides it into several. */
   #divide(index: number): void {
     const before = this.#open()[index];
     if (before === undefined) return;
@@ -223,7 +223,7 @@ export class RunSegments {
     this.#read(segment);
   }
 
-  /** A segment behind another one. */
+  /** Begins a segment after another one. */
   #begin(firstStart: number, before: Segment | undefined): Segment {
     const next = new Segment(firstStart);
     this.#hasBegun = true;
@@ -244,7 +244,7 @@ export class RunSegments {
     return this.#begin(start, found);
   }
 
-  /** The first segment has what starts before it, too. */
+  /** The first segment also has the runs that start before it. */
   #indexOf(start: number): number {
     const segments = this.#open();
     let low = 0;
@@ -296,7 +296,7 @@ export class RunSegments {
     segment.texts = null;
   }
 
-  /** Of a segment that was read when the shard was opened, or divided, its runs tell the texts. */
+  /** Reads the texts from the runs, for a segment that was read when the shard was opened, or divided. */
   #readTexts(segment: Segment): TextFilter {
     const { from, to } = this.#spanOf(this.#open().indexOf(segment));
     const rows = this.#sql.exec<TextRow>(
@@ -311,7 +311,7 @@ export class RunSegments {
   }
 }
 
-/** True when some of them were not known before. */
+/** Returns true if some of the texts were not known before. */
 function addTexts(filter: TextFilter, texts: TextRow): boolean {
   let isNew = false;
   for (const column of SEARCHED_TEXT_COLUMNS) {

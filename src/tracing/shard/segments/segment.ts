@@ -1,6 +1,6 @@
 import { TextFilter } from "./text-filter.ts";
 
-/** A text in 32 bits: FNV-1a, with its bits mixed, as what is taken of them is the last few. */
+/** Returns a hash of 32 bits: FNV-1a, with its bits mixed because only the last few of them are used. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -9,7 +9,7 @@ export function hashOf(text: string): number {
   return mixed(hash);
 }
 
-/** Another number of the same text. */
+/** Returns another hash of the same text. */
 function mixed(hash: number): number {
   let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
@@ -17,11 +17,11 @@ function mixed(hash: number): number {
 }
 
 const EMPTY = 0;
-/** Takes the place of the hash that would be EMPTY. */
+/** Replaces a hash that would be EMPTY. */
 const INSTEAD_OF_EMPTY = 1;
 const FIRST_SLOTS = 1024;
 
-/** Hashes of 32 bits: eight bytes for each at most, where a Set takes some forty. */
+/** A set of 32-bit hashes: it takes eight bytes for each at most, where a Set takes some forty. */
 export class HashSet {
   #slots = new Uint32Array(FIRST_SLOTS);
   #size = 0;
@@ -39,7 +39,7 @@ export class HashSet {
     if (this.#size * 2 > this.#slots.length) this.#grow();
   }
 
-  /** Where the value is, or would be: behind others that fell on its place. */
+  /** Returns the slot of a value, or the free slot for it, which is after others that collided with it. */
   #slotOf(slots: Uint32Array, value: number): number {
     const mask = slots.length - 1;
     let slot = value & mask;
@@ -56,25 +56,24 @@ export class HashSet {
   }
 }
 
-/** For the thousand different terms of a full segment, two questions in a thousand are answered wrongly. */
+/** With the thousand different terms of a full segment, two of a thousand tests are false positives. */
 const TERM_BYTES = 2048;
 const BIT_MASK = TERM_BYTES * 8 - 1;
 const BITS_PER_TERM = 4;
 const FIRST_HASHES = 64;
 
 /**
- * What is known of the runs that start within a range of time: the hashes of their ids, and a Bloom filter
- * of their terms (see filter/run-terms.ts). It may know of what is not there any more, and never lacks
- * what is there.
+ * What is known of the runs that start within a range of time: the hashes of their ids, and a Bloom filter of
+ * their terms (see filter/run-terms.ts). It may contain what is no longer there, and never lacks what is there.
  */
 export class Segment {
-  /** Its runs start here or later, and before the next segment's first start. */
+  /** Its runs start at this time or later, and before the next segment's first start. */
   readonly firstStart: number;
-  /** The latest start of those that were added since the shard was opened. */
+  /** The latest start among the runs that were added since the shard was opened. */
   lastStart: number;
-  /** Whether its row in `segments` lacks something. */
+  /** Whether its row in `segments` is missing or incomplete. */
   isOpen: boolean;
-  /** Of one that is open: what its runs' texts are made of, null when that is to be read from them. */
+  /** The texts of an open segment's runs; null if they must be read from the runs. */
   texts: TextFilter | null;
   #ids: Uint32Array;
   #count: number;
@@ -90,7 +89,7 @@ export class Segment {
     this.#terms = stored === undefined ? new Uint8Array(TERM_BYTES) : new Uint8Array(stored.terms);
   }
 
-  /** How many runs were added. */
+  /** Number of runs that were added. */
   get size(): number {
     return this.#count;
   }
@@ -128,7 +127,7 @@ export class Segment {
     return true;
   }
 
-  /** True when that was not known before. */
+  /** Returns true if the term was not known before. */
   addTerm(term: number): boolean {
     const step = mixed(term) | 1;
     let isNew = false;

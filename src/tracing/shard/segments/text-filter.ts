@@ -1,27 +1,30 @@
 import type { RequiredTexts } from "../../filter/required-texts.ts";
 
-/** Four bytes of UTF-8 that follow each other, ASCII letters in lower case: what a text is made of here. */
+/** Length of a gram: consecutive bytes of a text in UTF-8, with ASCII letters in lower case. */
 const GRAM_BYTES = 4;
 const MOST_BYTES = 64 * 1024;
 const LEAST_BYTES = 1024;
-/** A filter is halved as long as no more of its bits are set: a word of six letters is then found in vain in one of 37. */
+/**
+ * A filter is halved while no more of its bits than this are set: a word of six letters then has a false positive
+ * in one of 37 filters.
+ */
 const MOST_SET_IF_HALVED = 0.3;
-/** With more bits set than this, a filter would say yes to nearly everything. */
+/** With more bits set than this, nearly every test of the filter would succeed. */
 const MOST_SET = 0.7;
 
 const encoder = new TextEncoder();
-/** Texts are encoded into it, one after the other; most are shorter. */
+/** A buffer into which texts are encoded, one after the other; most texts are shorter. */
 let encoded = new Uint8Array(64 * 1024);
 
 /**
- * A Bloom filter of the grams of texts, of one bit for each. It may know of what is not there any more, and never lacks
- * what is there.
+ * A Bloom filter of the grams of texts, with one bit per gram. It may contain what is no longer there, and never
+ * lacks what is there.
  */
 export class TextFilter {
   readonly #bits: Uint8Array;
   #set = 0;
 
-  /** As it was packed; of no texts without that. */
+  /** Restores a packed filter; without one, the filter is empty. */
   constructor(packed?: ArrayBuffer) {
     this.#bits = new Uint8Array(MOST_BYTES);
     if (packed === undefined) return;
@@ -30,12 +33,12 @@ export class TextFilter {
     this.#set = setBits(this.#bits);
   }
 
-  /** Whether there is a use in adding more. */
+  /** Whether it is useless to add more. */
   get isFull(): boolean {
     return this.#set > MOST_SET * MOST_BYTES * 8;
   }
 
-  /** True when some of it was not known before. */
+  /** Returns true if some of the text was not known before. */
   add(text: string): boolean {
     const before = this.#set;
     const bits = this.#bits;
@@ -50,7 +53,7 @@ export class TextFilter {
     return this.#set !== before;
   }
 
-  /** In as few bytes as tell enough; null when it tells nothing. */
+  /** Returns the filter in as few bytes as are useful; null if it excludes nothing. */
   packed(): Uint8Array | null {
     if (this.isFull) return null;
     let bits = this.#bits.slice();
@@ -66,10 +69,10 @@ export class TextFilter {
   }
 }
 
-/** Whether texts of which this is the packed filter may be such. */
+/** Returns whether the texts of a packed filter may contain what is required. */
 export type TextTest = (packed: Uint8Array) => boolean;
 
-/** What is required, ready to be asked of many filters. */
+/** Prepares a test for what is required, to be applied to many filters. */
 export function textTest(required: RequiredTexts): TextTest {
   if (required.kind === "text") {
     const bits: number[] = [];
@@ -89,20 +92,20 @@ export function textTest(required: RequiredTexts): TextTest {
 }
 
 function eachGram(text: string, take: (gram: number) => void): void {
-  // A UTF-16 unit takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (text.length * 3 > encoded.length) encoded = new Uint8Array(text.length * 3);
   const { written } = encoder.encodeInto(text, encoded);
   let gram = 0;
   for (let at = 0; at < written; at += 1) {
     const byte = encoded[at] ?? 0;
-    // What SQLite's lower() does, which leaves all but ASCII as it is.
+    // This does the same as SQLite's lower(), which changes only ASCII letters.
     const lower = byte >= 65 && byte <= 90 ? byte | 32 : byte;
     gram = (gram << 8) | lower;
     if (at >= GRAM_BYTES - 1) take(gram);
   }
 }
 
-/** The bit that stands for a gram in a filter of 2^32 bits; a smaller one takes the last of its digits. */
+/** Returns the bit of a gram in a filter of 2^32 bits; a smaller filter uses the last bits of this number. */
 function bitOf(gram: number): number {
   const bits = Math.imul(gram ^ (gram >>> 15), 0x2c1b3c6d);
   return (bits ^ (bits >>> 14)) >>> 0;

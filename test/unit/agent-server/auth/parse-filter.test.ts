@@ -19,7 +19,7 @@ function nested(depth: number): Record<string, unknown> {
   return depth === 0 ? { owner: "a" } : { $and: [nested(depth - 1)] };
 }
 
-describe("what a handler returns as a filter", () => {
+describe("a filter that a handler returns", () => {
   test.for([
     [{ owner: undefined }, "owner must be a text, a number or a boolean"],
     [{ owner: null }, "owner must be a text, a number or a boolean"],
@@ -29,24 +29,24 @@ describe("what a handler returns as a filter", () => {
     [{ owner: "a\0b" }, "owner must be a text, a number or a boolean"],
     [{ owner: { $eq: undefined } }, "owner.$eq must be a text, a number or a boolean"],
     [{ owner: {} }, "owner has no operator"],
-    [{ owner: { $ne: "a" } }, "owner.$ne is no operator"],
-    [{ owner: { $eq: "a", $like: "b" } }, "owner.$like is no operator"],
-    [{ owner: { eq: "a" } }, "owner.eq is no operator"],
+    [{ owner: { $ne: "a" } }, "owner.$ne is not an operator"],
+    [{ owner: { $eq: "a", $like: "b" } }, "owner.$like is not an operator"],
+    [{ owner: { eq: "a" } }, "owner.eq is not an operator"],
     [{ groups: { $contains: [] } }, "groups.$contains must not be an empty list"],
     [{ groups: { $contains: [{}] } }, "groups.$contains must be a text, a number or a boolean"],
     [{ $or: [] }, "$or must be a list with at least one filter"],
     [{ $and: [] }, "$and must be a list with at least one filter"],
     [{ $or: { owner: "a" } }, "$or must be a list with at least one filter"],
     [{ $or: [{ owner: "a" }, 7] }, "$or[1] must be an object"],
-    [{ $or: [{ $and: [{ $no: 1 }] }] }, "$or[0].$and[0].$no is no operator"],
-    [{ $not: [{ owner: "a" }] }, "$not is no operator"],
+    [{ $or: [{ $and: [{ $no: 1 }] }] }, "$or[0].$and[0].$no is not an operator"],
+    [{ $not: [{ owner: "a" }] }, "$not is not an operator"],
     [nested(5), "$or and $and nest more than 4 deep"],
     [
       { groups: { $contains: Array.from({ length: 101 }, String) } },
       "A filter has at most 100 conditions",
     ],
-    [JSON.parse('{"__proto__":{"$eq":"a"}}'), "__proto__ is no key of metadata"],
-    [JSON.parse('{"$or":[{"__proto__":"a"}]}'), "$or[0].__proto__ is no key of metadata"],
+    [JSON.parse('{"__proto__":{"$eq":"a"}}'), "__proto__ cannot be a metadata key"],
+    [JSON.parse('{"$or":[{"__proto__":"a"}]}'), "$or[0].__proto__ cannot be a metadata key"],
     [new Map([["owner", "a"]]), "The filter must be an object"],
     [{ $or: [new Set(["owner"])] }, "$or[0] must be an object"],
     [{ $or: [new Date(0)] }, "$or[0] must be an object"],
@@ -57,7 +57,7 @@ describe("what a handler returns as a filter", () => {
     expect(problemOf(filter)).toBe(problem);
   });
 
-  test("has to hold as a whole", ({ expect }) => {
+  test("is accepted only if all of it is valid", ({ expect }) => {
     expect(
       parseAuthFilter({ owner: "a", groups: { $contains: ["x", 1] }, $or: [{}, nested(0)] }),
     ).toEqual({
@@ -82,7 +82,7 @@ describe("what a handler returns as a filter", () => {
     });
   });
 
-  test("nests as deep as is allowed", ({ expect }) => {
+  test("can nest up to the maximum depth", ({ expect }) => {
     expect(problemOf(nested(4))).toContain('"owner"');
   });
 });

@@ -48,7 +48,7 @@ const fields = fc.record({
   pause: fc.nat({ max: 3 }),
 });
 
-/** Runs as they come out of the store: in the order of their start. */
+/** Generates runs as the store returns them, in the order of their start. */
 export function generatedRuns(size: {
   minLength: number;
   maxLength: number;

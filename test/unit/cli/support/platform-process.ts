@@ -1,4 +1,4 @@
-/** Serves the checkout that its argument names, in a process that a test can kill. */
+/** Serves the checkout in its argument, in a process that a test can kill. */
 import { startPlatform } from "../../../../cli/serve.ts";
 import { smallPlatformOptions } from "./small-platform-options.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { PlatformOptions } from "../../../../cli/serve.ts";
 
-/** How a checkout that `smallPlatform` has made is started. */
+/** Returns the options to start a checkout that `smallPlatform` has created. */
 export function smallPlatformOptions(folder: string): PlatformOptions {
   return {
     repoRoot: folder,

@@ -10,7 +10,7 @@ import styles from "./assistant-page.module.css";
 import { VersionDiff } from "./version-diff.tsx";
 import { VersionForm } from "./version-form.tsx";
 
-/** An assistant's versions: what they say, how they differ, and which of them answers. */
+/** Shows an assistant's versions, the differences between them, and which of them is active. */
 export default function AssistantPage({ assistantId }: { assistantId: string }): ReactNode {
   const agents = useAgents();
   const queries = useQueryClient();

@@ -14,7 +14,7 @@ export type JsonSchema = {
 type Values = Record<string, unknown>;
 type Props = { schema: JsonSchema; value: Values; onChange: (value: Values) => void };
 
-/** A field for each property of a JSON schema; what is left empty is left out. */
+/** A form field for each property of a JSON schema. Empty fields are left out of the value. */
 export function SchemaFields({ schema, value, onChange }: Props): ReactNode {
   return Object.entries(schema.properties ?? {}).map(([name, property]) => (
     <label key={name} className={styles.field}>

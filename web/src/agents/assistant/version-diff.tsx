@@ -4,7 +4,7 @@ import styles from "./version-diff.module.css";
 
 type Props = { before: AssistantVersion; after: AssistantVersion };
 
-/** What two versions say differently, member by member. */
+/** Shows the differences between two versions, member by member. */
 export function VersionDiff({ before, after }: Props): ReactNode {
   const left = membersOf(before);
   const right = membersOf(after);
@@ -31,7 +31,7 @@ export function VersionDiff({ before, after }: Props): ReactNode {
         ))}
         {names.length === 0 ? (
           <tr>
-            <td colSpan={3}>Both say the same.</td>
+            <td colSpan={3}>There are no differences.</td>
           </tr>
         ) : null}
       </tbody>

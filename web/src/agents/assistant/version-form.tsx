@@ -7,7 +7,7 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { type JsonSchema, SchemaFields } from "./schema-fields.tsx";
 import styles from "./version-form.module.css";
 
-/** Name, description and context of an assistant: what is saved is its next version. */
+/** Edits the name, description and context of an assistant. Saving creates its next version. */
 export function VersionForm({ assistant }: { assistant: Assistant }): ReactNode {
   const agents = useAgents();
   const queries = useQueryClient();

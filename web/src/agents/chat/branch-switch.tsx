@@ -8,7 +8,7 @@ type Props = {
   onChange: (branch: string) => void;
 };
 
-/** Which of several wordings of a message is shown. */
+/** Chooses which of several versions of a message is shown. */
 export function BranchSwitch({ branch, options, onChange }: Props): ReactNode {
   if (branch === undefined || options === undefined || options.length < 2) return null;
   const index = options.indexOf(branch);
@@ -21,7 +21,7 @@ export function BranchSwitch({ branch, options, onChange }: Props): ReactNode {
       <Button
         kind="quiet"
         size="s"
-        aria-label="The branch before"
+        aria-label="Previous branch"
         disabled={to(-1) === undefined}
         onClick={() => choose(to(-1))}
       >
@@ -31,7 +31,7 @@ export function BranchSwitch({ branch, options, onChange }: Props): ReactNode {
       <Button
         kind="quiet"
         size="s"
-        aria-label="The next branch"
+        aria-label="Next branch"
         disabled={to(1) === undefined}
         onClick={() => choose(to(1))}
       >

@@ -55,7 +55,7 @@ export default function ChatPage({ assistantId, threadId }: Props): ReactNode {
           {chat.error === null ? null : <ErrorNotice error={chat.error} />}
           {chat.queue.isLost ? (
             <p className={styles.lost} role="status">
-              The server does not answer. This page goes on as soon as it does.
+              The server does not respond. This page continues as soon as it does.
             </p>
           ) : null}
           {stream.interrupt !== undefined && !stream.isLoading ? (

@@ -1,14 +1,14 @@
 import type { Checkpoint, Message, ThreadState } from "@langchain/langgraph-sdk";
 
-/** The state of a graph: most have messages, all may have anything. */
+/** The state of a graph: most graphs have messages, and any of them may have other values. */
 export type State = Record<string, unknown> & { messages?: Message[] };
 
 export type Snapshot = ThreadState<State>;
 
-/** A checkpoint as a submit takes it: the thread is the one of the chat. */
+/** A checkpoint in the form that a submit accepts; its thread is that of the chat. */
 export type From = Omit<Checkpoint, "thread_id">;
 
-/** The run that made a state. */
+/** Returns the id of the run that created a state. */
 export function runOf(state: Snapshot | undefined): string | undefined {
   const run = (state?.metadata as Record<string, unknown> | undefined)?.["run_id"];
   return typeof run === "string" ? run : undefined;

@@ -8,7 +8,7 @@ import { useInputKind } from "./use-input-kind.ts";
 type Props = {
   assistantId: string;
   isBusy: boolean;
-  /** A thread is being made: what is sent now would not find it. */
+  /** A thread is being created, so a message that is sent now would not reach it. */
   isWaiting: boolean;
   fork: Snapshot | null;
   onFork: (state: Snapshot | null) => void;
@@ -16,7 +16,7 @@ type Props = {
   onStop: () => void;
 };
 
-/** What is said next: a message, or for graphs without messages their input as JSON. */
+/** Sends the next input: a message or, for graphs without messages, their input as JSON. */
 export function Composer({
   assistantId,
   isBusy,
@@ -61,7 +61,7 @@ export function Composer({
             The next message goes on from step {fork.metadata?.step ?? "?"}, as another branch.
           </span>
           <Button kind="quiet" size="s" onClick={() => onFork(null)}>
-            Go on from the end
+            Continue from the end
           </Button>
         </p>
       )}

@@ -1,7 +1,10 @@
-/** The names that the agents' client gives what fails before the server has answered, or after its answer broke off. */
+/** Names of the client's errors for requests that failed before the server responded, or whose response broke off. */
 const LOST = new Set(["ConnectionError", "MaxReconnectAttemptsError", "StreamIdleTimeoutError"]);
 
-/** Whether the server could not be reached, or no longer; what it answers is no such error. */
+/**
+ * Returns whether the server could not be reached, or the connection was lost; an error response is not such
+ * an error.
+ */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Error && LOST.has(error.name));
 }
@@ -11,11 +14,11 @@ const LONGEST_PAUSE_MS = 5_000;
 
 type Attempts = {
   signal: AbortSignal;
-  /** Hears of each attempt that did not reach the server. */
+  /** Called for each attempt that did not reach the server. */
   onLost: () => void;
 };
 
-/** Does what needs the server as soon as the server is there, however long that takes. Throws what it answers. */
+/** Repeats an attempt until the server is reached, however long that takes. Throws the server's errors. */
 export async function untilReached<T>(
   attempt: () => Promise<T>,
   { signal, onLost }: Attempts,

@@ -5,7 +5,7 @@ import styles from "./conversation.module.css";
 import { MessageRow } from "./message-row.tsx";
 import type { Chat } from "./use-chat.ts";
 
-/** Who is nearer to the end than this reads along, and is kept there. */
+/** Within this distance of the end, in pixels, the view follows new messages. */
 const NEAR_END_PX = 80;
 
 type Props = { chat: Chat; assistant: Assistant | undefined };

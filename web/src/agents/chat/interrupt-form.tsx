@@ -8,7 +8,7 @@ import { type Decision, reviewsOf } from "./review-request.ts";
 
 type Props = { value: unknown; onAnswer: (resume: unknown) => void };
 
-/** What a run that stopped asks for, as a form: the answer lets it go on. */
+/** Shows what an interrupted run asks for as a form; the answer resumes the run. */
 export function InterruptForm({ value, onAnswer }: Props): ReactNode {
   const reviews = reviewsOf(value);
   const [decisions, setDecisions] = useState<Decision[]>([]);

@@ -4,7 +4,7 @@ import styles from "./message-editor.module.css";
 
 type Props = { text: string; onSend: (text: string) => void; onCancel: () => void };
 
-/** Another wording of a message: the conversation branches before it. */
+/** Edits a message. Sending it creates a branch of the conversation before the message. */
 export function MessageEditor({ text, onSend, onCancel }: Props): ReactNode {
   const [edited, setEdited] = useState(text);
   return (
@@ -16,7 +16,7 @@ export function MessageEditor({ text, onSend, onCancel }: Props): ReactNode {
       }}
     >
       <textarea
-        aria-label="Another wording"
+        aria-label="Edited text"
         rows={3}
         value={edited}
         onChange={(event) => setEdited(event.target.value)}

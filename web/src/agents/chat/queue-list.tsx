@@ -5,7 +5,7 @@ import type { QueuedRun } from "./use-queued-runs.ts";
 
 type Props = { queued: readonly QueuedRun[]; onCancel: (id: string) => void };
 
-/** What was sent while something ran, and waits for its turn on the server. */
+/** Lists the messages that were sent during a run and are queued on the server. */
 export function QueueList({ queued, onCancel }: Props): ReactNode {
   if (queued.length === 0) return null;
   return (

@@ -6,7 +6,7 @@ import type { Decision, Review } from "./review-request.ts";
 
 type Props = { review: Review; onDecide: (decision: Decision) => void };
 
-/** One action that waits for a human: as it is, with other arguments, or not. */
+/** Reviews one action that waits for a human, who approves it, changes its arguments, or rejects it. */
 export function ReviewForm({ review: { request, allowed }, onDecide }: Props): ReactNode {
   const [args, setArgs] = useState(request.args);
   const [message, setMessage] = useState("");

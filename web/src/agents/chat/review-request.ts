@@ -1,4 +1,4 @@
-/** What LangChain's human-in-the-loop middleware asks, and graphs that ask like it. */
+/** A request of LangChain's human-in-the-loop middleware, or of a graph that uses the same form. */
 type ActionRequest = {
   name: string;
   args: Record<string, unknown>;
@@ -17,7 +17,7 @@ type Asked = {
   review_configs?: { action_name: string; allowed_decisions?: string[] }[];
 };
 
-/** The reviews that an interrupt asks for; null for one that asks something else. */
+/** Returns the reviews that an interrupt asks for; null when it asks for something else. */
 export function reviewsOf(value: unknown): Review[] | null {
   const { action_requests, review_configs = [] } = (value ?? {}) as Asked;
   if (!Array.isArray(action_requests)) return null;

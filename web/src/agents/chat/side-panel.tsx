@@ -15,7 +15,7 @@ type Props = {
   onFork: (state: Snapshot | null) => void;
 };
 
-/** What is behind the conversation: the graph, its state, and how it came about. */
+/** Shows the details of a conversation: the graph, its state, and its history. */
 export function SidePanel({ chat, assistantId, fork, onFork }: Props): ReactNode {
   const { stream, active } = chat;
   const head = stream.history.at(-1);
@@ -24,9 +24,9 @@ export function SidePanel({ chat, assistantId, fork, onFork }: Props): ReactNode
     <Tabs.Root
       className={styles.panel}
       defaultValue="graph"
-      render={<aside aria-label="Behind it" />}
+      render={<aside aria-label="Details of the conversation" />}
     >
-      <Tabs.List className={styles.tabs} aria-label="Behind the conversation">
+      <Tabs.List className={styles.tabs} aria-label="Views of the conversation">
         <Tabs.Tab className={styles.tab} value="graph">
           Graph
         </Tabs.Tab>

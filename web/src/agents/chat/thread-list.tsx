@@ -13,7 +13,7 @@ const BUSY_POLL_MS = 2_000;
 
 type Props = { assistantId: string; threadId: string | null; isLoading: boolean };
 
-/** The threads that this assistant, or another of its graph, has talked on. */
+/** Lists the threads of this assistant. */
 export function ThreadList({ assistantId, threadId, isLoading }: Props): ReactNode {
   const agents = useAgents();
   const [text, setText] = useState("");

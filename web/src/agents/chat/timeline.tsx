@@ -10,7 +10,7 @@ type Props = {
   onFork: (state: Snapshot | null) => void;
 };
 
-/** The checkpoints of the thread, the newest first: any of them can be gone on from. */
+/** Lists the checkpoints of the thread, the newest first; the conversation can continue from any of them. */
 export function Timeline({ history, fork, onFork }: Props): ReactNode {
   if (history.length === 0) {
     return <p className={styles.none}>Each step of the graph leaves a checkpoint, listed here.</p>;

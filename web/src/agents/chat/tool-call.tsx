@@ -4,7 +4,7 @@ import { parseJson } from "../../ui/parse-json.ts";
 import styles from "./tool-call.module.css";
 import type { CalledTool } from "./tool-calls.ts";
 
-/** One call of a tool: what it was given, and what it gave when it has. */
+/** Shows one call of a tool: its arguments, and its result once there is one. */
 export function ToolCall({ call: { name, args, result, isError } }: Props): ReactNode {
   return (
     <details className={styles.call}>

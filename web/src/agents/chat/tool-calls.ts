@@ -5,12 +5,12 @@ export type CalledTool = {
   id: string;
   name: string;
   args: unknown;
-  /** Null until the tool has answered. */
+  /** Null until the tool has returned. */
   result: string | null;
   isError: boolean;
 };
 
-/** The tools that a message calls, each with its answer among the messages of the conversation. */
+/** Returns the tools that a message calls, each with its result from the conversation. */
 export function toolCallsOf(message: Message, all: readonly Message[]): CalledTool[] {
   if (message.type !== "ai") return [];
   return (message.tool_calls ?? []).map(({ id, name, args }, index) => {

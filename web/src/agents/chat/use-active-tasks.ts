@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from "react";
 
 type TaskEvent = { id: string; name: string; result?: unknown; error?: unknown };
 
-/** Which nodes run now, as the events of tasks tell it. */
+/** Tracks which nodes are running, by the events of the stream mode `tasks`. */
 export function useActiveTasks() {
   const [tasks, setTasks] = useState<ReadonlyMap<string, string>>(new Map());
   const onTask = useCallback((event: unknown): void => {

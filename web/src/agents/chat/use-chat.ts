@@ -6,7 +6,7 @@ import { isConnectionLost } from "./connection.ts";
 import { useActiveTasks } from "./use-active-tasks.ts";
 import { useQueuedRuns } from "./use-queued-runs.ts";
 
-/** Enough for branches of a long conversation, and bounded. */
+/** Enough for the branches of a long conversation, and still bounded. */
 const HISTORY = { limit: 50 };
 
 type Options = {
@@ -18,7 +18,7 @@ type Options = {
 
 export type Chat = ReturnType<typeof useChat>;
 
-/** One conversation: what the official hook does of it, and a queue of what was sent meanwhile. */
+/** Runs one conversation: combines the official hook with a queue of the messages that are sent during a run. */
 export function useChat({ agents, assistantId, threadId, onThreadId }: Options) {
   const [error, setError] = useState<unknown>(null);
   const runId = useRef<string | null>(null);
@@ -38,7 +38,8 @@ export function useChat({ agents, assistantId, threadId, onThreadId }: Options) 
     onStop: tasks.clear,
     onError: (problem) => {
       tasks.clear();
-      // A run that has begun goes on: the queue joins it when the server is there again, and says meanwhile that it is not.
+      // A run that has begun continues. The queue joins it when the server is reachable again, and shows
+      // meanwhile that it is not.
       setError(isConnectionLost(problem) && runId.current !== null ? null : problem);
     },
   });
@@ -50,7 +51,7 @@ export function useChat({ agents, assistantId, threadId, onThreadId }: Options) 
     lastRun: () => runId.current,
   });
 
-  /** Sends at once, or into the queue where something runs; `from` is the checkpoint to go on from. */
+  /** Sends the input at once, or queues it while a run is in progress. `from` is the checkpoint to continue from. */
   async function send(input: Partial<State>, shown: string, from?: From): Promise<void> {
     setError(null);
     if (stream.isLoading && threadId !== null) {
@@ -71,7 +72,7 @@ export function useChat({ agents, assistantId, threadId, onThreadId }: Options) 
     await stream.submit(null, { command, streamSubgraphs: true });
   }
 
-  /** The run is cancelled on the server, not only left unread. */
+  /** Cancels the run on the server as well, instead of only ending the stream. */
   async function stop(): Promise<void> {
     const run = runId.current;
     if (threadId !== null && run !== null) {

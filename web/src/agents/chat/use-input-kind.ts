@@ -3,7 +3,7 @@ import { useAgents } from "../../api/agents.ts";
 
 type Schema = { properties?: Record<string, unknown> } | null | undefined;
 
-/** Whether a graph is told messages. One whose schemas are not known most likely is. */
+/** Returns whether a graph's input has messages. A graph whose schemas are unknown most likely has. */
 export function useInputKind(assistantId: string): "messages" | "json" {
   const agents = useAgents();
   const { data } = useQuery({

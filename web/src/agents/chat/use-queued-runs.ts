@@ -9,7 +9,7 @@ type Options = {
   assistantId: string;
   threadId: string | null;
   stream: Pick<UseStream<State>, "isLoading" | "isThreadLoading" | "joinStream">;
-  /** The run that was read last; the server's own list has it only while it is not over. */
+  /** The run that was read last. The server only lists it while it has not ended. */
   lastRun: () => string | null;
 };
 
@@ -18,8 +18,8 @@ export type QueuedRun = { id: string; text: string };
 const MODES = ["values", "messages-tuple", "updates", "tasks"] as const;
 
 /**
- * What waits behind the run that is shown. The server has the queue; here it is followed: when a run ends, the next
- * one is joined, also after the page was loaded again and when another page has sent it.
+ * Follows the runs that are queued behind the one that is shown. The queue is on the server: when a run ends,
+ * the next one is joined, even after the page was reloaded or when another page has sent it.
  */
 export function useQueuedRuns({ agents, assistantId, threadId, stream, lastRun }: Options) {
   const [queued, setQueued] = useState<QueuedRun[]>([]);
@@ -49,7 +49,7 @@ export function useQueuedRuns({ agents, assistantId, threadId, stream, lastRun }
       setQueued((before) =>
         rest.map((id) => before.find((run) => run.id === id) ?? { id, text: "A message" }),
       );
-      // A run that ended while the server could not be reached has said things that nobody has read.
+      // A run that ended while the server could not be reached has output that was not read.
       const joined = next ?? (wasLost ? lastRun() : null);
       if (joined !== null) await stream.joinStream(joined, "-1", { streamMode: [...MODES] });
     },
@@ -65,7 +65,7 @@ export function useQueuedRuns({ agents, assistantId, threadId, stream, lastRun }
       wasLost = true;
       setLost(true);
     };
-    // What the server does not list is shown by the next run, or when the page is loaded again.
+    // Runs that the server could not list are shown with the next run, or when the page is reloaded.
     untilReached(() => unfinished(agents, threadId, signal), { signal, onLost })
       .then((ids) => follow(ids, wasLost))
       .catch(() => setLost(false));
@@ -75,7 +75,7 @@ export function useQueuedRuns({ agents, assistantId, threadId, stream, lastRun }
   return { queued, isLost, add, cancel };
 }
 
-/** The ids of a thread's runs that have not ended, the oldest first. Rejects when nobody waits for them any more. */
+/** Returns the ids of a thread's runs that have not ended, the oldest first. Rejects when the signal is aborted. */
 async function unfinished(agents: Client, thread: string, signal: AbortSignal): Promise<string[]> {
   const [running, pending] = await Promise.all([
     agents.runs.list(thread, { status: "running", signal }),

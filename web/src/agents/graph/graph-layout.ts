@@ -19,7 +19,7 @@ export type GraphLayout = {
   edges: PlacedEdge[];
 };
 
-/** Where each node and edge of a graph is drawn, from the top to the bottom. */
+/** Returns the positions of a graph's nodes and edges, laid out from top to bottom. */
 export function layoutGraph({ nodes, edges }: AssistantGraph): GraphLayout {
   const graph = new graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "TB", nodesep: 36, ranksep: 44, marginx: 8, marginy: 8 });

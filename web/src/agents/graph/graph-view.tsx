@@ -7,7 +7,7 @@ import styles from "./graph-view.module.css";
 
 type Props = { assistantId: string; lit: ReadonlySet<string> };
 
-/** A graph as a drawing; the nodes that run now, or are next, are lit. */
+/** Draws a graph. The nodes that are running, or are next, are highlighted. */
 export default function GraphView({ assistantId, lit }: Props): ReactNode {
   const { data, error, refetch } = useQuery(graphQuery(useAgents(), assistantId));
   const placed = useMemo(() => (data === undefined ? null : layoutGraph(data)), [data]);
@@ -60,13 +60,13 @@ export default function GraphView({ assistantId, lit }: Props): ReactNode {
         ))}
       </svg>
       <figcaption className={styles.caption}>
-        Dashed lines are taken when the node before decides so.
+        Dashed lines are taken when the preceding node chooses them.
       </figcaption>
     </figure>
   );
 }
 
-/** Through all points, with bends instead of corners. */
+/** Returns the path of a curve through all points, with rounded corners. */
 function curve(points: readonly { x: number; y: number }[]): string {
   const [first, ...rest] = points;
   const last = rest.at(-1);

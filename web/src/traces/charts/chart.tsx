@@ -18,15 +18,18 @@ const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, PageDown: 
 
 type Props = {
   title: string;
-  /** Beginnings of the intervals, in milliseconds. */
+  /** Starts of the intervals, in milliseconds since the epoch. */
   times: readonly number[];
   series: readonly Series[];
-  /** Bars stand on each other, the last series below; lines each have their own height. */
+  /** Bars are stacked, the last series at the bottom; lines are drawn separately. */
   kind: "bars" | "lines";
   format: (value: number) => string;
 };
 
-/** Figures over time. The pointer or the arrow keys choose an interval, whose figures are said in words. */
+/**
+ * Draws figures over time. The pointer or the arrow keys select an interval, whose figures are then shown as
+ * text.
+ */
 export function Chart({ title, times, series, kind, format }: Props): ReactNode {
   const [box, width] = useWidth();
   const [chosen, setChosen] = useState<number | null>(null);
@@ -61,7 +64,7 @@ export function Chart({ title, times, series, kind, format }: Props): ReactNode 
     setChosen(Math.min(Math.max((at ?? times.length) + by, 0), times.length - 1));
   }
 
-  // A text at the very end would be cut off.
+  // A label at the very end would be cut off.
   const ticks = x
     .ticks(Math.max(Math.floor(width / TICK_PX), 2))
     .filter((tick) => x(tick) < width - MARGIN.left / 2);
@@ -157,7 +160,7 @@ const hour = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const moment = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
-/** How wide an element is, also after it has changed. */
+/** Tracks the width of an element. */
 function useWidth(): [RefCallback<HTMLElement>, number] {
   const [width, setWidth] = useState(0);
   const measure = useCallback((element: HTMLElement | null) => {

@@ -14,7 +14,7 @@ import type { Series } from "./series.ts";
 
 const DEFAULT_RANGE = "24 h";
 
-/** A project's root runs over time; the address has the range and the filter. */
+/** Shows charts of a project's root runs over time. The address contains the range and the filter. */
 export default function ChartsPage({ projectId }: { projectId: string }): ReactNode {
   const tracing = useTracing();
   const [search, setSearch] = useSearchParams();

@@ -1,11 +1,14 @@
-/** One of a chart's lines, or one colour of its bars; a value for each interval. */
+/** One line of a chart, or one colour of its bars, with a value for each interval. */
 export type Series = {
   name: string;
   tone: "main" | "second" | "bad";
   values: readonly (number | null)[];
 };
 
-/** Where the figures miss, the line is broken; a value between two gaps is a short dash. */
+/**
+ * Returns the path of a line. The line is broken where figures are missing; a value between two gaps is a
+ * short dash.
+ */
 export function linePath(
   values: readonly (number | null)[],
   x: (index: number) => number,

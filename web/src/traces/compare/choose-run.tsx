@@ -9,7 +9,7 @@ import { Status } from "../../ui/status.tsx";
 import { ago, duration, secondsOf } from "../../ui/time.ts";
 import styles from "./compare-page.module.css";
 
-/** The other runs of the same name in the project, each a link to the comparison with it. */
+/** Lists the project's other runs of the same name, each with a link to the comparison. */
 export function ChooseRun({ run }: { run: Run }): ReactNode {
   const filter = `eq(name, ${JSON.stringify(run.name)})`;
   const runs = useInfiniteQuery(

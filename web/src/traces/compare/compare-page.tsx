@@ -12,12 +12,12 @@ import { ChooseRun } from "./choose-run.tsx";
 import styles from "./compare-page.module.css";
 import { type Difference, differencesOf } from "./differences.ts";
 
-/** A long text is cut: the run's own page has all of it. */
+/** Maximum length of a text; longer ones are cut, since the run's own page shows all of it. */
 const MAX_TEXT = 4_000;
 
 type Props = { left: string; right: string | undefined };
 
-/** Two runs beside each other: what they cost, and where what went in and came out differs. */
+/** Compares two runs: their costs, and the differences of their inputs and outputs. */
 export default function ComparePage({ left, right }: Props): ReactNode {
   const tracing = useTracing();
   const one = useQuery(runQuery(tracing, left));

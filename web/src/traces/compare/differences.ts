@@ -1,4 +1,4 @@
-/** One leaf of two values, by the path that leads to it; undefined where a value has none. */
+/** A leaf of two values, identified by its path; undefined when a value does not have it. */
 export type Difference = {
   path: string;
   left: string | undefined;
@@ -6,10 +6,10 @@ export type Difference = {
   isSame: boolean;
 };
 
-/** Of a value with more, the rest is left out: nobody reads on for so long. */
+/** Maximum leaves that are compared; nobody would read more. */
 const MOST_LEAVES = 1_000;
 
-/** What two values of JSON have in common and what not, leaf by leaf, in the order of the first. */
+/** Compares two JSON values leaf by leaf, in the order of the first. */
 export function differencesOf(left: unknown, right: unknown): Difference[] {
   const before = leavesOf(left);
   const after = leavesOf(right);

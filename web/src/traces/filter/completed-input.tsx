@@ -15,7 +15,7 @@ type Props = {
   onText: (text: string) => void;
 };
 
-/** A field for a filter that offers what may come next: functions, fields, and values that runs have. */
+/** An input for a filter that suggests what can come next: functions, fields, and values that runs have. */
 export function CompletedInput({
   projectId,
   text,
@@ -29,7 +29,7 @@ export function CompletedInput({
   const [active, setActive] = useState<number | null>(null);
   const [wasUsed, setUsed] = useState(false);
   const tracing = useTracing();
-  // Somebody who only reads the page asks for nothing.
+  // The values are only loaded once the input is used.
   const known = useQuery({ ...knownValuesQuery(tracing, projectId), enabled: wasUsed });
   const { from, to, options } = completionsAt(text, caret, known.data ?? NOTHING_KNOWN);
   const isShown = isOpen && options.length > 0;
@@ -57,7 +57,7 @@ export function CompletedInput({
       event.preventDefault();
       setOpen(false);
     } else if (event.key === "Tab" || event.key === "Enter") {
-      // Enter sends the filter unless somebody has chosen a completion; Tab takes the first.
+      // Enter submits the filter unless a completion is selected; Tab takes the first completion.
       const chosen = options[active ?? (event.key === "Tab" && !event.shiftKey ? 0 : -1)];
       if (chosen === undefined) return;
       event.preventDefault();
@@ -97,7 +97,7 @@ export function CompletedInput({
         id="filter-completions"
         className={styles.options}
         role="listbox"
-        aria-label="What may come next"
+        aria-label="Completions"
         hidden={!isShown}
       >
         {options.map((option, index) => (
@@ -123,7 +123,7 @@ function Option({ option: { label, hint }, id, isActive, onTake }: OptionProps):
       className={styles.option}
       role="option"
       aria-selected={isActive}
-      // The field keeps the focus, or the list would close before it is pressed.
+      // The input keeps the focus, because otherwise the list would close before the click.
       onPointerDown={(event) => {
         event.preventDefault();
         onTake();

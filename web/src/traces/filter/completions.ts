@@ -1,6 +1,6 @@
 import { CONDITIONS, FIELDS, FUNCTIONS } from "./fields.ts";
 
-/** The values that runs of the project have, by the field; those of metadata by their key, too. */
+/** The values that runs of the project have, by field; those of metadata by key. */
 export type KnownValues = {
   fields: Readonly<Record<string, readonly string[]>>;
   metadata: Readonly<Record<string, readonly string[]>>;
@@ -8,7 +8,7 @@ export type KnownValues = {
 
 export type Completion = { label: string; hint: string; insert: string };
 
-/** What may stand at the caret instead of the text between `from` and `to`. */
+/** The completions that can replace the text between `from` and `to`. */
 export type Completions = { from: number; to: number; options: Completion[] };
 
 const MOST = 12;
@@ -17,7 +17,10 @@ type Call = { name: string; argument: number; field: string };
 
 type Place = { call: Call | undefined; from: number; isText: boolean };
 
-/** Reads a filter up to the caret: in which call it is, and where the word or text at the caret begins. */
+/**
+ * Parses a filter up to the caret: returns the call that contains it, and the start of the word or string at
+ * the caret.
+ */
 function placeOf(before: string): Place {
   const calls: Call[] = [];
   const pattern = /"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^'\\]|\\.)*(?:'|$)|[\w.-]+|[(),]/g;
@@ -47,7 +50,7 @@ export function completionsAt(text: string, caret: number, known: KnownValues): 
   const before = text.slice(0, caret);
   const { call, from, isText } = placeOf(before);
   const typed = before.slice(from).replace(/^["']/, "").toLowerCase();
-  // The quote that closes the text is written anew with it.
+  // The completion includes the closing quote, so an existing one is replaced.
   const to = isText && text.charAt(caret) === before.charAt(from) ? caret + 1 : caret;
   const isCondition = call === undefined || CONDITIONS.some((name) => name === call.name);
   const options = isCondition
@@ -57,7 +60,7 @@ export function completionsAt(text: string, caret: number, known: KnownValues): 
       : valueOptions(call, text, known);
   const fitting = options.filter(({ label }) => label.toLowerCase().includes(typed));
   const exact = fitting.length === 1 && fitting[0]?.label.toLowerCase() === typed;
-  // A filter that is complete asks for no other.
+  // A complete filter needs no completions.
   const isDone = call === undefined && before.trim() !== "" && from === before.length;
   return { from, to, options: exact || isDone ? [] : fitting.slice(0, MOST) };
 }

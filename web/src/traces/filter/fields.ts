@@ -1,4 +1,4 @@
-/** Functions of the filter language by what their first argument is. */
+/** Functions of the filter language that take conditions; the lists below take a field. */
 export const CONDITIONS = ["and", "or", "not"] as const;
 
 const COMPARED = ["eq", "neq", "gt", "gte", "lt", "lte", "in"];
@@ -25,7 +25,7 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
 
 type Field = { functions: readonly string[]; values?: readonly string[] };
 
-/** What a query may say of a run; the values are those that every run's field may have. */
+/** The fields of a run that a filter can use; `values` are those that the field can have in any project. */
 export const FIELDS: Readonly<Record<string, Field>> = {
   name: { functions: SEARCHED },
   status: { functions: TEXTS, values: quoted("success", "error", "pending", "interrupted") },

@@ -15,7 +15,7 @@ const EXAMPLES = [
 
 type Props = { projectId: string; filter: string; onFilter: (filter: string) => void };
 
-/** A filter as it is written: the server checks it meanwhile, and the address keeps it. */
+/** Edits a filter. The server validates it meanwhile, and the address contains the applied filter. */
 export function FilterField({ projectId, filter, onFilter }: Props): ReactNode {
   const [text, setText] = useState(filter);
   const [applied, setApplied] = useState(filter);

@@ -18,7 +18,7 @@ import { feedbackConfigSchema, feedbackKey } from "./schemas.ts";
 
 const DEFAULT_LIMIT = 100;
 
-/** What scores and values mean, by feedback key. */
+/** Routes of the feedback configs, which say what the scores and values of a feedback key mean. */
 export const feedbackConfigRoutes = createRouter();
 
 const tags = ["Feedback"];
@@ -96,7 +96,7 @@ feedbackConfigRoutes.openapi(
     method: "post",
     path: "/feedback-configs",
     tags,
-    summary: "Create the config of a feedback key; an equal one may be there already",
+    summary: "Create the config of a feedback key; an equal existing config is accepted",
     request: {
       body: { required: true, content: { "application/json": { schema: createSchema } } },
     },
@@ -168,12 +168,12 @@ async function createConfig(
   const inserted = await insertFeedbackConfig(c.env.DB, row);
   if (inserted !== undefined) return inserted;
   const [existing] = await selectFeedbackConfigs(c.env.DB, workspaceId, [key]);
-  // False is what clients send when their caller did not say: a later change does not contradict it.
+  // Clients send false when their caller specified nothing, so false does not contradict a stored true.
   const agrees = isLowerBetter !== true || existing?.is_lower_score_better === true;
   if (existing?.feedback_config === row.feedback_config && agrees) return existing;
   throw new ApiError(
     "bad_request",
-    `Feedback key ${JSON.stringify(key)} has another config already`,
+    `Feedback key ${JSON.stringify(key)} already has a different config`,
   );
 }
 

@@ -11,7 +11,7 @@ import {
 } from "../../../feedback/feedback-input.ts";
 import { type FeedbackCreate, feedbackCreateSchema } from "./schemas.ts";
 
-/** Reads a parsed JSON body; without an `id` of its own it gets `defaultId`, or a new one. */
+/** Reads feedback from a parsed JSON body. Feedback without an `id` gets `defaultId`, or else a new id. */
 export function parseFeedbackBody(
   value: unknown,
   defaultId?: string,
@@ -27,9 +27,9 @@ export function parseFeedbackBody(
   );
 }
 
-/** Throws a FeedbackBodyError when it is about nothing. */
+/** Throws a FeedbackBodyError if the body names no run, trace or project. */
 function toFeedbackInput(body: FeedbackCreate, defaultId?: string): FeedbackInput {
-  // Feedback on a trace is feedback on its root.
+  // Feedback on a trace is stored as feedback on its root run.
   const runId = body.run_id ?? body.trace_id ?? null;
   if (runId === null && body.session_id == null) {
     throw new FeedbackBodyError("run_id", "Give a run_id, a trace_id or a session_id");
@@ -66,7 +66,7 @@ function toFeedbackInput(body: FeedbackCreate, defaultId?: string): FeedbackInpu
   };
 }
 
-/** The same for a request about one feedback: a 422 that names the field. */
+/** Converts the body of a request with one feedback. Throws a 422 that names the invalid field. */
 export function requireInput(body: FeedbackCreate): FeedbackInput {
   try {
     return toFeedbackInput(body);
@@ -76,7 +76,7 @@ export function requireInput(body: FeedbackCreate): FeedbackInput {
   }
 }
 
-/** The answer to a single request whose feedback is refused. */
+/** Returns the error response for a request whose only feedback was refused. */
 export function refusalError(
   { code, field, message }: FeedbackRefusal,
   source: "body" | "query" = "body",

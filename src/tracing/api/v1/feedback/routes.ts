@@ -64,7 +64,7 @@ feedbackRoutes.openapi(
     method: "post",
     path: "/feedback/eager",
     tags,
-    summary: "Create feedback on a run that is known to be there",
+    summary: "Create feedback on a run that is known to exist",
     request: { body: jsonBodyOf(feedbackCreateSchema) },
     responses: { 200: oneFeedback },
   }),
@@ -96,7 +96,7 @@ feedbackRoutes.openapi(
       hasComment: query.has_comment,
       hasScore: query.has_score,
       level: query.level,
-      // Rows have whole milliseconds.
+      // Rows store whole milliseconds.
       from: query.min_created_at && Math.ceil(query.min_created_at / 1000),
       to: query.max_created_at && Math.floor(query.max_created_at / 1000),
       comparativeExperimentId: query.comparative_experiment_id,
@@ -106,7 +106,7 @@ feedbackRoutes.openapi(
     const found = await findFeedback(c.env.DB, workspaceId, filter, page);
     if (found === null) throw tooMuchFeedback();
     const rows = readFeedback(c.env.DB, workspaceId, found);
-    // A long answer is a stream, which the router cannot check.
+    // A long response is streamed, and the router cannot check a stream.
     return jsonResponse(c, await jsonListOf(rows, toFeedbackJson)) as never;
   },
 );
@@ -116,11 +116,11 @@ feedbackRoutes.openapi(
     method: "post",
     path: "/feedback/tokens",
     tags,
-    summary: "Create links by which feedback can be given without a key",
+    summary: "Create links that accept feedback without an API key",
     request: { body: jsonBodyOf(tokensCreateSchema) },
     responses: {
       200: {
-        description: "The token, or as many as were asked for",
+        description: "The token, or a list of tokens if the request is a list",
         content: { "application/json": { schema: z.union([tokenSchema, z.array(tokenSchema)]) } },
       },
     },
@@ -244,7 +244,7 @@ type Source = {
   user_name: string | null;
 };
 
-/** Feedback as the API shows it. */
+/** Returns feedback as the API shows it. */
 function toFeedbackJson(row: FeedbackRow) {
   return {
     id: row.id,
@@ -268,7 +268,7 @@ function toFeedbackJson(row: FeedbackRow) {
   };
 }
 
-/** A link by which feedback can be given; `url` is any of the host that it leads to. */
+/** Returns a feedback link as the API shows it; `url` is any URL on the host that the link points to. */
 function toFeedbackTokenJson(row: FeedbackTokenRow, url: string) {
   return {
     id: row.id,

@@ -5,7 +5,7 @@ import { textListParam, uuidListParam } from "../params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { FEEDBACK_SOURCES } from "../../../feedback/feedback-input.ts";
 
-/** A row of the database holds 2 MB; a character may take three bytes. */
+/** Keeps feedback below the 2 MB of a database row: a character may take three bytes. */
 const MAX_FEEDBACK_CHARS = 524_288;
 
 const MAX_KEY_CHARS = 180;
@@ -27,7 +27,7 @@ export const feedbackKey = z.string().min(1).max(MAX_KEY_CHARS);
 
 const score = z.union([z.number(), z.boolean()]).nullish();
 
-/** A list is refused: clients cannot read one back. */
+/** Rejects lists, because clients cannot read one back. */
 const value = z
   .unknown()
   .refine((given) => !Array.isArray(given), {
@@ -66,14 +66,14 @@ export const feedbackCreateSchema = z
     modified_at: timeValue().nullish(),
     feedback_source: sourceSchema.nullish(),
     feedback_config: feedbackConfigSchema.nullish(),
-    // The JavaScript SDK's name of it.
+    // The JavaScript SDK uses this name.
     feedbackConfig: feedbackConfigSchema.nullish(),
     feedback_group_id: uuidParam().nullish(),
     comparative_experiment_id: uuidParam().nullish(),
     error: z.boolean().nullish(),
     extra: jsonObject.nullish(),
     extend_trace_retention: z.boolean().nullish(),
-    // The Python SDK's name for the opposite, in multipart bodies.
+    // The Python SDK sends this in multipart bodies; it is the opposite of `extend_trace_retention`.
     _skip_trace_upgrade: z.boolean().nullish(),
   })
   .superRefine(refuseLarge)
@@ -112,7 +112,7 @@ export const feedbackListQuery = z.strictObject({
   min_created_at: timeValue().optional(),
   max_created_at: timeValue().optional(),
   comparative_experiment_id: uuidParam().optional(),
-  // A name that was given with the source is always shown.
+  // This parameter has no effect: a name that was given with the source is always shown.
   include_user_names: booleanParam().optional(),
   limit: integerParam({ min: 1, max: 100 }).optional(),
   offset: integerParam({ min: 0 }).optional(),
@@ -171,7 +171,7 @@ function scoreParam() {
 
 const MAX_TOKENS_PER_REQUEST = 100;
 
-/** A hundred years, so that every time has a date. */
+/** A hundred years, so that every expiry is a representable date. */
 const MAX_DAYS = 36_500;
 
 const tokenCreateSchema = z
@@ -179,7 +179,7 @@ const tokenCreateSchema = z
     run_id: uuidParam(),
     feedback_key: feedbackKey,
     feedback_config: feedbackConfigSchema.nullish(),
-    // The Python SDK sends it: of the feedback that is to be.
+    // The Python SDK sends the id of the feedback that the token will create.
     id: uuidParam().nullish(),
     expires_in: z
       .strictObject({

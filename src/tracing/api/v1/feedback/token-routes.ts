@@ -12,7 +12,7 @@ import { recordFeedback } from "../../../feedback/record-feedback.ts";
 import { refusalError, requireInput } from "./feedback-body.ts";
 import { type FeedbackCreate, tokenFeedbackQuery, tokenFeedbackSchema } from "./schemas.ts";
 
-/** For whoever has the link: to be mounted without authentication. */
+/** Routes for anyone who has the link; they must be mounted without authentication. */
 export const feedbackTokenRoutes = createRouter();
 
 const params = z.object({ token: uuidParam() });
@@ -22,7 +22,7 @@ const tags = ["Feedback"];
 const security: [] = [];
 
 const recorded = {
-  description: "Recorded; what was given by this link before is replaced",
+  description: "Recorded; it replaces feedback that was given earlier with this link",
   content: { "application/json": { schema: z.object({}) } },
 };
 
@@ -36,7 +36,7 @@ feedbackTokenRoutes.openapi(
     path: "/feedback/tokens/{token}",
     tags,
     security,
-    summary: "Give feedback by a link",
+    summary: "Give feedback with a link",
     request: { params, query: tokenFeedbackQuery },
     responses: { 200: recorded },
   }),
@@ -52,7 +52,7 @@ feedbackTokenRoutes.openapi(
     path: "/feedback/tokens/{token}",
     tags,
     security,
-    summary: "Give feedback by a link",
+    summary: "Give feedback with a link",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: tokenFeedbackSchema } } },

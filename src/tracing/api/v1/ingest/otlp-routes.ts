@@ -29,7 +29,7 @@ otlpRoutes.openapi(
     method: "post",
     path: "/otel/v1/traces",
     tags: ["Ingest"],
-    summary: "Take in an OTLP trace export, as protobuf or JSON",
+    summary: "Ingest an OTLP trace export, as protobuf or JSON",
     responses: {
       200: {
         description: "An ExportTraceServiceResponse, in the encoding of the request",
@@ -61,7 +61,7 @@ otlpRoutes.openapi(
 
 async function readSpans(c: AppContext, contentType: string): Promise<Span[]> {
   try {
-    // Before a long body is read in vain.
+    // The content type is checked first, so that no long body is read in vain.
     otlpEncoding(contentType);
     const limits = { maxBytes: c.var.settings.maxPartBytes };
     return decodeTraces(await collectRequestBody(c.req.raw, limits), contentType);
@@ -107,7 +107,7 @@ async function storeSpans(
   return { rejected: reasons.length, reasons };
 }
 
-/** Nothing is below a run that does not say which span it was. */
+/** Returns nothing for a run that has no span identity: no span can name it as its parent. */
 function toParent(run: PlacedSpanRun): { traceId: string; parent: KnownParent }[] {
   const { traceId, spanId } = spanOf(run.extra);
   if (traceId === null) return [];

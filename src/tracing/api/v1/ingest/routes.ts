@@ -43,15 +43,15 @@ function failed(description: string) {
   return { description, content: { "application/json": { schema: { anyOf } } } };
 }
 
-/** What a request with any number of runs is answered when not all of them were stored. */
+/** Error responses of a request with any number of runs, not all of which were stored. */
 const INGEST_FAILURES = {
-  400: failed("The body breaks off, or is none that can be read"),
-  413: failed("The body, or a part of it, is too large"),
-  415: failed("The body has another type"),
+  400: failed("The body is truncated or cannot be read"),
+  413: failed("The body, or one of its parts, is too large"),
+  415: failed("The body has an unsupported content type"),
   422: failed("Some runs cannot be stored; the others were"),
 };
 
-/** The routes by which runs come in. They read their bodies themselves: compressed, and streaming. */
+/** The routes that receive runs. They read their bodies themselves, because these are compressed and streamed. */
 export const ingestRoutes = createRouter();
 
 ingestRoutes.openAPIRegistry.register("IngestFailures", ingestFailuresSchema);
@@ -63,7 +63,7 @@ const accepted = {
     description: "Stored",
     content: {
       "application/json": {
-        // The id is that of a run which was sent without one.
+        // The id is set only for a run that was sent without one.
         schema: z.object({ message: z.string(), id: z.string().optional() }),
       },
     },
@@ -194,8 +194,9 @@ function readBody(c: AppContext): Promise<Uint8Array> {
 type Problem = { run_id: string | null; field: string; message: string };
 
 /**
- * The answer to a request with any number of runs: 202 when everything is stored. Otherwise what is wrong, first what broke off the request: what is
- * not listed and came before a break is stored, so that nobody has to send it again.
+ * Returns the response to a request with any number of runs: 202 if everything was stored. Otherwise it
+ * lists up to `MAX_LISTED_FAILURES` failures, starting with the error that broke off the request. Runs
+ * before that error that did not fail are stored, so that clients need not send them again.
  */
 function ingestResponse(
   c: AppContext,
@@ -215,12 +216,12 @@ function ingestResponse(
   const detail = failed === 1 ? first.message : `${first.message} (and ${failed - 1} more)`;
   return c.json(
     { detail, errors, failed, accepted },
-    // Never 404: a client that gets it from the multipart route takes the route for missing.
+    // Never 404: a client that gets it from the multipart route concludes that the route does not exist.
     broken === null ? 422 : STATUS_OF[broken.code],
   );
 }
 
-/** `madeId` is the id of a run which was sent without one. */
+/** `madeId` is the id that was generated for a run sent without one. */
 function acceptedResponse(c: AppContext, madeId?: string): Response {
   return c.json({ message: "Runs accepted", ...(madeId !== undefined && { id: madeId }) }, 202);
 }

@@ -35,7 +35,7 @@ modelPriceRoutes.openapi(
     method: "get",
     path: "/model-price-map",
     tags,
-    summary: "List the workspace's model prices, and the built-in ones after them",
+    summary: "List the workspace's model prices, followed by the built-in ones",
     request: { query: modelPriceListQuery },
     responses: {
       200: {
@@ -61,7 +61,7 @@ modelPriceRoutes.openapi(
     method: "post",
     path: "/model-price-map",
     tags,
-    summary: "Create a model price: it applies to runs that come in from then on",
+    summary: "Create a model price; it applies to runs that arrive from then on",
     request: { body },
     responses: { 200: onePrice },
   }),
@@ -100,7 +100,7 @@ modelPriceRoutes.openapi(
     request: { params: modelPriceParams },
     responses: {
       200: {
-        description: "The workspace has no such price any more",
+        description: "The workspace no longer has this price",
         content: { "application/json": { schema: z.object({}) } },
       },
     },

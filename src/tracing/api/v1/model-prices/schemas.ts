@@ -15,7 +15,7 @@ const MAX_PATH_KEYS = 20;
 const MAX_KEY_CHARS = 100;
 const MAX_DETAILS = 50;
 
-/** USD for one token. */
+/** Maximum price in USD per token. */
 const MAX_PRICE = 1000;
 
 const DEFAULT_PAGE = 100;
@@ -35,7 +35,7 @@ const patternSchema = z
     }
   });
 
-/** USD per token, as a number or as a decimal text; a plain decimal text from here on. */
+/** Parses USD per token from a number or a decimal text into a plain decimal text. */
 function priceValue() {
   return z
     .union([z.number(), z.string()])
@@ -77,11 +77,14 @@ export const modelPriceBodySchema = z
       .min(1)
       .max(MAX_PATH_KEYS)
       .nullish()
-      .openapi({ description: "Which invocation parameter is the name: the first that is given" }),
+      .openapi({
+        description:
+          "Invocation parameters that may hold the model's name; the first one present is used",
+      }),
     provider: z.string().min(1).max(MAX_NAME_CHARS).nullish(),
     start_time: timeValue()
       .nullish()
-      .openapi({ description: "Runs that started earlier have another price" }),
+      .openapi({ description: "Runs that started before this time do not get this price" }),
     prompt_cost: priceValue(),
     completion_cost: priceValue(),
     prompt_cost_details: detailsSchema.nullish(),
@@ -96,7 +99,7 @@ const details = z.record(z.string(), z.string()).nullable();
 export const modelPriceSchema = z
   .object({
     id: z.uuid(),
-    tenant_id: z.uuid().nullable().openapi({ description: "Null: a built-in price" }),
+    tenant_id: z.uuid().nullable().openapi({ description: "Null for a built-in price" }),
     name: z.string(),
     match_pattern: z.string(),
     match_path: z.array(z.string()),
@@ -105,7 +108,7 @@ export const modelPriceSchema = z
     prompt_token_threshold: z
       .int()
       .nullable()
-      .openapi({ description: "Holds for runs with more prompt tokens than this" }),
+      .openapi({ description: "The price applies to runs with more prompt tokens than this" }),
     prompt_cost: z.string(),
     completion_cost: z.string(),
     prompt_cost_details: details,
@@ -123,7 +126,7 @@ export const modelPriceListQuery = z.strictObject({
 
 export const modelPriceParams = z.object({ id: uuidParam() });
 
-/** A price as the API shows it; `tenantId` is null for a built-in one. */
+/** Returns a price as the API shows it; `tenantId` is null for a built-in price. */
 export function toModelPriceJson(price: ModelPrice, tenantId: string | null): ModelPriceJson {
   return {
     id: price.id,
@@ -145,7 +148,7 @@ function detailsOrNull(details: Readonly<Record<string, string>>): Record<string
   return Object.keys(details).length === 0 ? null : { ...details };
 }
 
-/** What the body leaves out gets its default. */
+/** Converts a body to the fields of a price. Fields that the body omits get their defaults. */
 export function toModelPriceFields(body: ModelPriceBody): ModelPriceFields {
   return {
     name: body.name,

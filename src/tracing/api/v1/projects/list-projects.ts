@@ -13,10 +13,10 @@ import { projectStats } from "./project-stats.ts";
 
 const DEFAULT_LIMIT = 100;
 
-/** Sorting by a statistic computes it for all that match. */
+/** Maximum number of matching projects when sorting by a statistic, which is computed for each of them. */
 const MAX_SORTED_BY_STATS = 500;
 
-/** JSON text of one page of the projects that match, as the API shows them. */
+/** Returns the JSON text of one page of the matching projects, as the API shows them. */
 export async function listProjects(
   env: Env,
   workspaceId: string,
@@ -74,7 +74,7 @@ async function foundOrRefused(
   if (found !== null) return found;
   const field = query.metadata === undefined ? "name_contains" : "metadata";
   const msg =
-    'There are too many projects to look at all of them: name those that come into question with "id", ' +
+    'There are too many projects to look at all of them: name the candidates with "id", ' +
     "or leave the field out";
   throw invalidField(["query", field], msg, "query_too_large");
 }

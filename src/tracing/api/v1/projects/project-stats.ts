@@ -14,7 +14,7 @@ import { toShardFeedback } from "../../../feedback/feedback-shards.ts";
 
 const OF_PROJECT = "session_feedback_stats";
 
-/** What `stats_select` may name. */
+/** The names that `stats_select` accepts. */
 export const PROJECT_STATS = [...STATS_SELECT, OF_PROJECT] as const;
 
 type ProjectStat = (typeof PROJECT_STATS)[number];
@@ -27,8 +27,8 @@ type StatsOptions = {
 const PROJECTS_AT_ONCE = 4;
 
 /**
- * The statistics of projects' root runs, and of the feedback about the projects themselves, as members
- * of their JSON, by project id; `select` undefined: all there are.
+ * Returns the statistics of projects' root runs, and of the feedback about the projects themselves, as
+ * members of the projects' JSON, by project id. Without `select` it returns all statistics.
  */
 export async function projectStats(
   env: Env,
@@ -93,10 +93,10 @@ async function statsOfProject(
   return { ...toStatsJson(totals, names), last_run_start_time_live: last };
 }
 
-/** The newest are counted, at most so many for each request; projects have few. */
+/** Maximum number of feedback rows counted per request, newest first; projects have few. */
 const MAX_ROWS = 2000;
 
-/** Statistics of the feedback about projects as a whole, by project id and key. */
+/** Returns statistics of the feedback about projects as a whole, by project id and key. */
 async function projectFeedbackStats(
   db: D1Database,
   workspaceId: string,
@@ -104,7 +104,8 @@ async function projectFeedbackStats(
 ): Promise<Map<string, Record<string, FeedbackStat>>> {
   const found = await findProjectFeedback(db, workspaceId, projectIds, MAX_ROWS);
   if (found === null) {
-    const msg = "There is too much feedback about projects for statistics of it: leave them out";
+    const msg =
+      "There is too much feedback about projects to compute its statistics: leave these out";
     throw invalidField(["query", "stats_select"], msg, "query_too_large");
   }
   const byProject = new Map<string, ShardFeedback[]>(projectIds.map((id) => [id, []]));

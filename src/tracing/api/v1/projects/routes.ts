@@ -27,7 +27,7 @@ import { projectStats } from "./project-stats.ts";
 
 const DEFAULT_TOP_VALUES = 10;
 
-/** Tracing projects, "sessions" on the wire. */
+/** Routes of tracing projects, which the API calls "sessions". */
 export const projectRoutes = createRouter();
 
 const params = z.object({ session_id: uuidParam() });
@@ -40,7 +40,7 @@ const oneProject = {
 };
 
 const deleted = {
-  description: "Deleted; the traces follow",
+  description: "Deleted; the traces are deleted in the background",
   content: { "application/json": { schema: z.object({}) } },
 };
 
@@ -60,7 +60,7 @@ projectRoutes.openapi(
   }),
   async (c) => {
     const json = await listProjects(c.env, c.var.scope.workspaceId, c.req.valid("query"));
-    // A long answer is a stream, which the router cannot check.
+    // A long response is streamed, and the router cannot check a stream.
     return jsonResponse(c, json) as never;
   },
 );
@@ -126,7 +126,7 @@ projectRoutes.openapi(
     method: "patch",
     path: "/sessions/{session_id}",
     tags,
-    summary: "Change a project; null leaves a field as it is",
+    summary: "Change a project; a null field keeps its value",
     request: {
       params,
       body: { required: true, content: { "application/json": { schema: projectUpdateSchema } } },

@@ -17,7 +17,7 @@ import { isObject, jsonOrUndefined } from "../../../../lib/json.ts";
 import { microsToMillis, toIso } from "../../../../lib/time.ts";
 import type { ProjectChange, ProjectRow } from "../../../../db/projects-repo.ts";
 
-/** Longer names are refused: they are keys of an index. */
+/** Maximum length of a project name, which is the key of an index. */
 const MAX_PROJECT_NAME_CHARS = 1024;
 
 const MAX_DESCRIPTION_CHARS = 65_536;
@@ -32,7 +32,7 @@ const extra = jsonObject.refine((value) => JSON.stringify(value).length <= MAX_E
   params: { type: "too_long" },
 });
 
-/** SDKs send null for what was not given. */
+/** SDKs send null for fields that were not given. */
 const optionalFields = {
   description: z.string().max(MAX_DESCRIPTION_CHARS).nullish(),
   end_time: timeValue().nullish(),
@@ -48,7 +48,7 @@ export const projectCreateSchema = z
     id: uuidParam().nullish(),
     start_time: timeValue().nullish(),
     reference_dataset_id: uuidParam().nullish(),
-    // What evaluation runners announce of their progress; nothing is shown of it.
+    // Evaluation runners announce their progress with these; they are accepted and never shown.
     num_examples: z.int().nullish(),
     num_repetitions: z.int().nullish(),
     evaluator_keys: z.array(z.string()).nullish(),
@@ -67,7 +67,7 @@ export const projectUpdateSchema = z
 
 type ProjectUpdate = z.infer<typeof projectUpdateSchema>;
 
-/** With statistics there are more members. */
+/** A project. With statistics it has additional members. */
 export const projectSchema = z
   .object({
     id: z.uuid(),
@@ -92,7 +92,7 @@ const statsFields = {
 
 export const projectReadQuery = z.strictObject({
   ...statsFields,
-  // The Python SDK sends it here, too.
+  // The Python SDK sends this here, too.
   limit: integerParam({ min: 1 }).optional(),
 });
 
@@ -113,7 +113,7 @@ export const projectListQuery = z.strictObject({
     .union([z.enum(PROJECT_STATS).transform((one) => [one]), z.array(z.enum(PROJECT_STATS))])
     .optional(),
   stats_filter: z.string().optional(),
-  // Exact numbers are good approximations.
+  // This has no effect: the statistics are always exact.
   use_approx_stats: booleanParam().optional(),
   facets: booleanParam().optional(),
   filter: notServed("Filters of projects are not supported: use name_contains or metadata"),
@@ -130,7 +130,7 @@ export const projectMetadataQuery = z.strictObject({
   root_runs_only: booleanParam().optional(),
 });
 
-/** The text of a JSON object, of a size that the database can compare. */
+/** The text of a JSON object that is small enough for the database to compare. */
 function metadataParam() {
   return z
     .string()
@@ -154,7 +154,7 @@ function parseObject(text: string): JsonFilter | null {
   return isObject(value) ? value : null;
 }
 
-/** A project as the API shows it, without statistics. */
+/** Returns a project as the API shows it, without statistics. */
 export function toProjectJson(row: ProjectRow) {
   return {
     id: row.id,
@@ -171,7 +171,7 @@ export function toProjectJson(row: ProjectRow) {
   };
 }
 
-/** Null is what SDKs send for a field that was not given. */
+/** Converts a body to a change. SDKs send null for fields that were not given, so null changes nothing. */
 export function toProjectChange(body: ProjectUpdate | Omit<ProjectCreate, "id">): ProjectChange {
   const { name, description, end_time, extra, default_dataset_id, trace_tier } = body;
   const start = "start_time" in body ? body.start_time : undefined;

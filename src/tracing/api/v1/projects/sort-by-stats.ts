@@ -1,6 +1,6 @@
 import { memberOf } from "../../../../lib/json.ts";
 
-/** What a list of projects can be sorted by. */
+/** The values of `sort_by` in a list of projects. */
 export const SORT_COLUMNS = [
   "name",
   "start_time",
@@ -14,7 +14,7 @@ export const SORT_COLUMNS = [
 
 export type StatsOrder = {
   by: Exclude<(typeof SORT_COLUMNS)[number], "name" | "start_time">;
-  /** Whose average counts, when it is by feedback. */
+  /** The feedback key whose average is sorted by, when `by` is "feedback". */
   feedbackKey: string | undefined;
   descending: boolean;
 };
@@ -29,7 +29,7 @@ export const SORT_STAT = {
   runs_count: "run_count",
 } as const satisfies Record<StatsOrder["by"], string>;
 
-/** Sorted by a statistic; what has none comes last, either way. Equal ones keep their order. */
+/** Sorts items by a statistic. Items without it come last in both directions; equal items keep their order. */
 export function sortByStats<T extends { id: string }>(
   items: readonly T[],
   stats: ReadonlyMap<string, Record<string, unknown>>,

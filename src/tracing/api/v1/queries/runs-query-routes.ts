@@ -31,7 +31,8 @@ runsQueryRoutes.openapi(
     request: { body: queryBody },
     responses: {
       200: {
-        description: "A page of runs in the order of their start; `cursors.next` leads on",
+        description:
+          "A page of runs in the order of their start; `cursors.next` is the cursor of the next page",
         content: { "application/json": { schema: runsPageSchemaV1 } },
       },
     },
@@ -62,7 +63,7 @@ runsQueryRoutes.openapi(
     request: { body: queryBody },
     responses: {
       200: {
-        description: "Whether the filters can be understood, and what is wrong with them",
+        description: "Whether the filters are valid, and what is wrong with them",
         content: {
           "application/json": {
             schema: z.object({

@@ -13,14 +13,14 @@ function uuidList() {
   return z.union([uuidParam().transform((id) => [id]), z.array(uuidParam()).max(1000)]);
 }
 
-/** The members that choose runs, of `/runs/query` and `/runs/stats`. */
+/** The members of `/runs/query` and `/runs/stats` bodies that select runs. */
 export const selectionMembers = {
   id: uuidList().nullish(),
   trace: uuidParam().nullish(),
   parent_run: uuidParam().nullish(),
   run_type: z.enum(RUN_TYPES).nullish(),
   session: uuidList().nullish(),
-  // The Python client's name for it, where it loads the runs below another.
+  // The Python client uses this name when it loads the child runs of a run.
   session_id: uuidList().nullish(),
   reference_example: uuidList().nullish(),
   execution_order: z.literal(1).nullish(),
@@ -31,7 +31,7 @@ export const selectionMembers = {
   trace_filter: z.string().nullish(),
   tree_filter: z.string().nullish(),
   is_root: z.boolean().nullish(),
-  // Hints about another store's tables; they change no result.
+  // These are hints about the tables of another store; they do not change the result.
   data_source_type: z.string().nullish(),
   use_experimental_search: z.boolean().nullish(),
   skip_pagination: z.boolean().nullish(),
@@ -45,7 +45,7 @@ export const MAX_PAGE = 100;
 export const runsQuerySchemaV1 = z.strictObject({
   ...selectionMembers,
   cursor: z.string().nullish(),
-  // Clients pass on what their caller wants in all, and go on until there are no more pages.
+  // Clients pass the total that their caller wants, and read on until there are no more pages.
   limit: z.int().min(1).nullish(),
   select: z.array(z.enum(RUN_SELECT)).nullish(),
   order: z.enum(["asc", "desc"]).nullish(),
@@ -59,12 +59,12 @@ export const runsPageSchemaV1 = z.object({
 });
 
 type ProjectSelection = {
-  /** Undefined: every project of the workspace. */
+  /** Undefined means every project of the workspace. */
   projectIds: readonly string[] | undefined;
   selection: RunSelection;
 };
 
-/** What a body selects. With `id`, nothing else counts, as the API has it. */
+/** Returns what a body selects. As in the published API, `id` overrides all other members. */
 export function readSelection(body: SelectionBody): ProjectSelection {
   const { id } = body;
   if (id && id.length > 0) return { projectIds: undefined, selection: { ids: id } };
@@ -82,7 +82,7 @@ export function readSelection(body: SelectionBody): ProjectSelection {
     traceFilter: checkedFilter(["body", "trace_filter"], body.trace_filter),
     treeFilter: checkedFilter(["body", "tree_filter"], body.tree_filter),
   };
-  // Together they may be too much although each of them is not.
+  // Together the filters may exceed a limit although none of them does.
   checked(["body", "filter"], () => compileScopes(selection, "r"));
   return {
     projectIds: namedProjects(body),
@@ -90,14 +90,14 @@ export function readSelection(body: SelectionBody): ProjectSelection {
   };
 }
 
-/** What both lists have, when there are two; an empty list names nothing, and does not restrict. */
+/** Returns the ids that both lists contain, if both are given. An empty list does not restrict. */
 function namedProjects({ session, session_id }: SelectionBody): readonly string[] | undefined {
   const lists = [session, session_id].filter((list) => list && list.length > 0);
   const [first, second] = lists;
   return second ? first?.filter((id) => second.includes(id)) : (first ?? undefined);
 }
 
-/** The filter, unless it is empty; a 422 that names `loc`, the position and what was expected. */
+/** Returns the filter, or undefined if it is empty. Throws a 422 with `loc`, the position and what was expected. */
 export function checkedFilter(
   loc: (string | number)[],
   text: string | null | undefined,
@@ -116,4 +116,4 @@ function checked(loc: (string | number)[], check: () => unknown): void {
   }
 }
 
-/** Clients send a list, or one id as it is. */
+/** Clients send a list of ids, or a single id. */

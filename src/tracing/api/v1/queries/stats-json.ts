@@ -11,7 +11,7 @@ import { toSeconds } from "../../../usage/money.ts";
 import { percentile } from "../../../model/histogram.ts";
 import { addKeyStats, type KeyStats, mergeStatsByKey } from "../../feedback-stats.ts";
 
-/** What `select` of a statistics request may name. */
+/** The names that `select` of a statistics request accepts. */
 export const STATS_SELECT = [
   "run_count",
   "latency_p50",
@@ -61,7 +61,7 @@ const PERCENTILES: Partial<Record<StatsSelect, [Measure, number, "seconds" | "co
   cost_p99: ["total_cost", 0.99, "cost"],
 };
 
-/** What shards have to count for a selection. */
+/** Returns what the shards have to count for a selection. */
 export function neededFor(
   select: readonly StatsSelect[],
 ): Pick<StatsQuery, "measures" | "details" | "feedback" | "facets"> {
@@ -74,7 +74,7 @@ export function neededFor(
   };
 }
 
-/** Statistics as the tracing API shows them: seconds, decimal costs, rates from 0 to 1. */
+/** Returns statistics as the tracing API shows them: seconds, decimal costs, rates from 0 to 1. */
 export function toStatsJson(
   totals: StatsTotals,
   select: readonly StatsSelect[],
@@ -159,7 +159,7 @@ function cost(picodollars: number | null): string | null {
 
 type AveragedStats = KeyStats & { avg: number | null };
 
-/** `feedback_stats` of several runs (JSON texts) as those of all of them; null when there is none. */
+/** Merges the `feedback_stats` of several runs (JSON texts) into those of all of them; null if there are none. */
 export function mergeFeedbackAverages(
   texts: readonly string[],
 ): Record<string, AveragedStats> | null {
@@ -171,7 +171,7 @@ export function mergeFeedbackAverages(
   return Object.fromEntries([...merged].map(([key, stats]) => [key, pick(stats)]));
 }
 
-/** Version 2 tells more of what is stored. */
+/** Drops the members that only version 2 of the API returns. */
 function pick({ n, avg, min, max, values, errors }: AveragedStats): AveragedStats {
   return { n, avg, min, max, values, errors };
 }

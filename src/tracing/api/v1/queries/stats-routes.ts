@@ -14,26 +14,24 @@ export const statsRoutes = createRouter();
 
 const DEFAULT_MAX_GROUPS = 5;
 
-/** A longer time needs longer intervals. */
+/** Maximum number of intervals: a longer time range needs longer intervals. */
 const MAX_INTERVALS = 1000;
 const MIN_INTERVAL_SECONDS = 10;
 const MAX_INTERVAL_SECONDS = 31 * 86_400;
 
 const groupBySchema = z.strictObject({
   attribute: z.enum(["name", "run_type", "tag", "metadata", "start_time"]),
-  path: z.string().nullish().openapi({ description: "Of `metadata`: the key to group by" }),
+  path: z.string().nullish().openapi({ description: "With `metadata`: the key to group by" }),
   interval_seconds: z
     .int()
     .min(MIN_INTERVAL_SECONDS)
     .max(MAX_INTERVAL_SECONDS)
     .nullish()
-    .openapi({ description: "Of `start_time`: how long an interval is" }),
-  max_groups: z
-    .int()
-    .min(1)
-    .max(1000)
-    .nullish()
-    .openapi({ description: "The largest groups; of `start_time` all are there" }),
+    .openapi({ description: "With `start_time`: the length of an interval in seconds" }),
+  max_groups: z.int().min(1).max(1000).nullish().openapi({
+    description:
+      "Maximum number of groups, the largest first; `start_time` always returns all of them",
+  }),
 });
 
 statsRoutes.openapi(
@@ -41,7 +39,7 @@ statsRoutes.openapi(
     method: "post",
     path: "/runs/stats",
     tags: ["Runs of traces"],
-    summary: "Statistics of runs",
+    summary: "Get statistics of runs",
     request: {
       body: {
         required: true,
@@ -60,7 +58,7 @@ statsRoutes.openapi(
     responses: {
       200: {
         description:
-          "One object, or with `group_by` one for each group by its name; of `start_time` by when an interval begins, in order",
+          "One object, or with `group_by` one for each group, keyed by its name; with `start_time` keyed by the start of each interval, in order",
         content: {
           "application/json": { schema: z.union([runStatsSchema, groupedRunStatsSchema]) },
         },
@@ -120,7 +118,7 @@ function readInterval(seconds: number | null, { from, to }: RunSelection): Group
     throw invalidField(loc, "Field required when the attribute is 'start_time'", "missing");
   }
   if (from === undefined) {
-    const msg = "Field required to group by 'start_time': the first time";
+    const msg = "Field required to group by 'start_time'";
     throw invalidField(["body", "start_time"], msg, "missing");
   }
   const span = ((to ?? Date.now() * 1000) - from) / MICROS_PER_SECOND;
@@ -128,7 +126,7 @@ function readInterval(seconds: number | null, { from, to }: RunSelection): Group
     const least = Math.ceil(span / MAX_INTERVALS);
     throw invalidField(
       loc,
-      `Input should be at least ${least} for this time`,
+      `Input should be at least ${least} for this time range`,
       "greater_than_equal",
     );
   }

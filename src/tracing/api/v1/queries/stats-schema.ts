@@ -3,7 +3,7 @@ import type { StatsSelect } from "./stats-json.ts";
 
 const count = z.int().nullable();
 const number = z.number().nullable();
-/** Costs are decimals as texts, so that nothing is rounded. */
+/** Costs are decimals in text form, so that nothing is rounded. */
 const cost = z.string().nullable();
 const countDetails = z.record(z.string(), z.number()).nullable();
 const costDetails = z.record(z.string(), z.string()).nullable();
@@ -52,15 +52,15 @@ const STATISTICS: Record<StatsSelect, z.ZodType> = {
   completion_cost_details: costDetails,
 };
 
-/** The statistics that were selected, of all runs that were. */
+/** The selected statistics of all selected runs. */
 export const runStatsSchema = z.object(STATISTICS).partial().openapi("RunStats");
 
-/** With `group_by`: the statistics of each group by its name. */
+/** The statistics of each group, keyed by the group's name, when `group_by` is given. */
 export const groupedRunStatsSchema = z
   .record(z.string(), runStatsSchema)
   .openapi("GroupedRunStats");
 
-/** The statistics of the runs of threads, and how many threads those are. */
+/** The statistics of the runs of threads, and the number of these threads. */
 export const threadGroupStatsSchema = z
   .object(STATISTICS)
   .partial()

@@ -36,11 +36,11 @@ threadGroupRoutes.openapi(
     method: "post",
     path: "/runs/group",
     tags: ["Runs of traces"],
-    summary: "Threads of a project, the latest first",
+    summary: "List the threads of a project, the latest first",
     request: { body: groupBody },
     responses: {
       200: {
-        description: "The threads of the page, and how many there are",
+        description: "The threads of the page, and the total number of threads",
         content: {
           "application/json": {
             schema: z.object({
@@ -65,11 +65,11 @@ threadGroupRoutes.openapi(
     method: "post",
     path: "/runs/group/stats",
     tags: ["Runs of traces"],
-    summary: "Statistics of the runs of a project's threads",
+    summary: "Get statistics of the runs of a project's threads",
     request: { body: groupBody },
     responses: {
       200: {
-        description: "Statistics as of `/runs/stats`, and `group_count`",
+        description: "The statistics of `/runs/stats`, and `group_count`",
         content: { "application/json": { schema: threadGroupStatsSchema } },
       },
     },
@@ -95,7 +95,7 @@ threadGroupRoutes.openapi(
     method: "get",
     path: "/runs/threads/{thread_id}",
     tags: ["Runs of traces"],
-    summary: "A thread's first inputs and last outputs",
+    summary: "Get a thread's first inputs and last outputs",
     request: {
       params: z.object({ thread_id: z.string() }),
       query: z.strictObject({ session_id: uuidParam() }),
@@ -162,7 +162,7 @@ function threadJson(thread: ThreadTotals): z.output<typeof threadGroupSchema> {
     filter: `eq(thread_id, ${JSON.stringify(thread.threadId)})`,
     count: thread.count,
     total_tokens: thread.totalTokens,
-    // A number here, unlike the costs of runs: that is what clients expect of threads.
+    // A number here, unlike the costs of runs, because clients expect a number for threads.
     total_cost: thread.totalCost === null ? null : Number(formatCost(thread.totalCost)),
     min_start_time: microsToIso(thread.minStart),
     max_start_time: microsToIso(thread.maxStart),

@@ -20,7 +20,7 @@ import { runJsonContext, toRunJsonV1 } from "./run-json.ts";
 
 export const tracedRunRoutes = createRouter();
 
-/** What is shown of a single run, which may ask more of the store than a page of them. */
+/** The members of a single run, which may cost more reads than a run in a page. */
 const SINGLE_RUN_SELECT: readonly RunSelect[] = [
   ...ALWAYS_SELECTED,
   ...DEFAULT_SELECT,
@@ -47,7 +47,7 @@ tracedRunRoutes.openapi(
     request: {
       params: z.object({ run_id: runIdParam() }),
       query: z.strictObject({
-        // Where the run is; the index knows it as well.
+        // Clients name the project of the run; the index also knows it.
         session_id: uuidParam().optional(),
         start_time: z.string().optional(),
         exclude_s3_stored_attributes: booleanParam().optional(),
@@ -97,7 +97,7 @@ for (const path of ["/runs/delete", "/runs/delete/traces"]) {
       },
       responses: {
         200: {
-          description: "They are deleted",
+          description: "The traces are deleted",
           content: { "application/json": { schema: z.object({ message: z.string() }) } },
         },
       },

@@ -11,9 +11,9 @@ import type { AppContext } from "../../../../http/app-types.ts";
 import { findRuns } from "../../../query/find-runs.ts";
 import type { RunPosition } from "../../../model/run-page.ts";
 
-/** What a run's JSON needs besides its record; the promises are asked for only when selected. */
+/** What a run's JSON needs besides its record. The promises are requested only if they are selected. */
 export type RunJsonContext = {
-  /** A link to an R2 object that works without a key for a while. */
+  /** Returns a temporary link to an R2 object that works without an API key. */
   objectUrl: (object: string, mimeType: string) => Promise<string>;
   ttlSeconds: (tier: string) => number;
   shareToken: (runId: string) => Promise<string | null>;
@@ -28,7 +28,7 @@ type TraceFacts = {
 
 type PayloadName = keyof PlacedRun["run"]["payloads"];
 
-/** The run as the tracing API shows it: JSON text, with its large payloads left where they are. */
+/** Returns a run as the tracing API shows it: JSON text in which large payloads are references to R2 objects. */
 export async function toRunJsonV1(
   placed: PlacedRun,
   select: ReadonlySet<RunSelect>,
@@ -73,7 +73,7 @@ const SIMPLE: Partial<Record<RunSelect, (run: Row) => unknown>> = {
   outputs_preview: (run) => run.outputs_preview,
   parent_run_id: (run) => run.parent_run_id,
   parent_run_ids: (run) => ancestorIds(run.dotted_order),
-  // Manifests and datasets are not kept here.
+  // Manifests and datasets are not stored here.
   manifest_id: () => null,
   manifest_s3_id: () => null,
   in_dataset: () => false,
@@ -113,7 +113,7 @@ function costDetails(text: string | null): Record<string, string> | null {
   return Object.fromEntries(picodollars.map(([name, value]) => [name, formatCost(value)]));
 }
 
-/** What a run has that was never given. */
+/** The JSON of a payload that the run was never given. */
 const EMPTY: Record<PayloadName, string> = {
   inputs: "{}",
   outputs: "null",

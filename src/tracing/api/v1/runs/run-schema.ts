@@ -1,7 +1,7 @@
 import type { PayloadField } from "../../../model/run-write.ts";
 import { z } from "@hono/zod-openapi";
 
-/** What `select` may name. */
+/** The names that `select` accepts. */
 export const RUN_SELECT = [
   "id",
   "name",
@@ -65,7 +65,7 @@ export const RUN_SELECT = [
 
 export type RunSelect = (typeof RUN_SELECT)[number];
 
-/** In every answer, whatever `select` says: clients read them unasked. */
+/** Members of every response, whatever `select` names, because clients always read them. */
 export const ALWAYS_SELECTED: readonly RunSelect[] = [
   "id",
   "name",
@@ -76,7 +76,7 @@ export const ALWAYS_SELECTED: readonly RunSelect[] = [
   "status",
   "session_id",
   "app_path",
-  // What is selected by default in clients names none of these, and their types have them.
+  // The default selection of clients names none of these, but their types have them.
   "prompt_token_details",
   "completion_token_details",
   "prompt_cost_details",
@@ -121,7 +121,7 @@ const PAYLOAD_OF: Partial<Record<RunSelect, PayloadField>> = {
   serialized_or_signed_url: "serialized",
 };
 
-/** The payloads that a selection needs. */
+/** Returns the payloads that a selection needs. */
 export function payloadsOfSelect(select: Iterable<RunSelect>): PayloadField[] {
   const fields = new Set<PayloadField>();
   for (const name of select) {
@@ -134,7 +134,7 @@ export function payloadsOfSelect(select: Iterable<RunSelect>): PayloadField[] {
 const text = z.string().nullable();
 const time = z.iso.datetime().nullable();
 const count = z.int().nullable();
-/** Costs are decimals as texts, so that nothing is rounded. */
+/** Costs are decimals in text form, so that nothing is rounded. */
 const cost = z.string().nullable();
 const object = z.record(z.string(), z.unknown()).nullable();
 const anything = z.unknown();
@@ -144,7 +144,7 @@ const costDetails = z.record(z.string(), z.string()).nullable();
 const link = z.object({ presigned_url: z.string(), mime_type: z.string().optional() });
 const links = z.record(z.string(), link).nullable();
 
-/** What each name of `select` adds to a run. */
+/** The schema of the member that each name of `select` adds to a run. */
 const SELECTED: Record<Exclude<RunSelect, "trace_min_max_start_time" | SignedUrl>, z.ZodType> = {
   id: z.string(),
   name: z.string(),
@@ -201,7 +201,7 @@ const SELECTED: Record<Exclude<RunSelect, "trace_min_max_start_time" | SignedUrl
 
 type SignedUrl = Extract<RunSelect, `${string}_or_signed_url`>;
 
-/** A run of a trace, with the members that were selected. */
+/** A run of a trace, with the selected members. */
 export const runSchemaV1 = z
   .object(SELECTED)
   .extend({

@@ -27,7 +27,7 @@ import {
 } from "../queries/selection.ts";
 import { pageJson, readCursor } from "../queries/runs-query-routes.ts";
 
-/** What a share token shows, without a key: the shared run and the runs below it. */
+/** Serves the shared run and its descendants to anyone who has the share token, without an API key. */
 export const publicRunRoutes = createRouter();
 
 const tokenParams = z.object({ share_token: uuidParam() });
@@ -37,7 +37,7 @@ publicRunRoutes.openapi(
     method: "get",
     path: "/public/{share_token}/run",
     tags: ["Sharing"],
-    summary: "The shared run",
+    summary: "Get the shared run",
     security: [],
     request: { params: tokenParams },
     responses: {
@@ -62,7 +62,7 @@ publicRunRoutes.openapi(
     method: "get",
     path: "/public/{share_token}/runs",
     tags: ["Sharing"],
-    summary: "The shared run and the runs below it",
+    summary: "Get the shared run and its descendants",
     security: [],
     request: {
       params: tokenParams,
@@ -84,7 +84,7 @@ publicRunRoutes.openapi(
   },
 );
 
-// One official client leaves the question mark out, so that its query is a part of the path.
+// One official client omits the question mark, so its query becomes a part of the path.
 publicRunRoutes.get("/public/:share_token/:list{runsshare_token=.*}", async (c) => {
   const share = await requireShare(c, c.req.param("share_token").toLowerCase());
   const query = new URLSearchParams(c.req.param("list").slice("runs".length));
@@ -124,10 +124,10 @@ async function* listJson<T>(
   yield separator === "[" ? "[]" : "]";
 }
 
-/** Questions about the runs that a share token shows, without a key. */
+/** Queries of the runs that a share token gives access to, without an API key. */
 export const publicQueryRoutes = createRouter();
 
-/** These tell of other shares, or of runs of the trace that are not shared. */
+/** These would reveal other shares, or runs of the trace that are not shared. */
 const NOT_PUBLIC: ReadonlySet<RunSelect> = new Set(["share_token", "trace_min_max_start_time"]);
 
 const MAY_BE_SELECTED: ReadonlySet<RunSelect> = new Set(
@@ -139,7 +139,7 @@ publicQueryRoutes.openapi(
     method: "post",
     path: "/public/{share_token}/runs/query",
     tags: ["Sharing"],
-    summary: "Query the shared run and the runs below it",
+    summary: "Query the shared run and its descendants",
     security: [],
     request: {
       params: z.object({ share_token: uuidParam() }),
@@ -147,7 +147,8 @@ publicQueryRoutes.openapi(
     },
     responses: {
       200: {
-        description: "A page of runs in the order of their start; `cursors.next` leads on",
+        description:
+          "A page of runs in the order of their start; `cursors.next` is the cursor of the next page",
         content: { "application/json": { schema: runsPageSchemaV1 } },
       },
     },
@@ -157,8 +158,9 @@ publicQueryRoutes.openapi(
     const body = c.req.valid("json");
     for (const field of ["trace_filter", "tree_filter"] as const) {
       if (!body[field] || share.run_id === share.trace_id) continue;
-      // Its answers would tell of runs that are not shared.
-      const message = "Only a part of the trace is shared: use filter, which is about its runs";
+      // The result would reveal runs that are not shared.
+      const message =
+        "Only a part of the trace is shared: use filter, which applies to the shared runs";
       throw invalidField(["body", field], message, "not_shared");
     }
     const { projectIds, selection } = readSelection(body);
@@ -184,7 +186,7 @@ publicQueryRoutes.openapi(
     method: "get",
     path: "/public/{share_token}/run/{run_id}",
     tags: ["Sharing"],
-    summary: "The shared run, or one below it",
+    summary: "Get the shared run or one of its descendants",
     security: [],
     request: { params: z.object({ share_token: uuidParam(), run_id: uuidParam() }) },
     responses: {

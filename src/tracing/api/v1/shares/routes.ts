@@ -21,7 +21,7 @@ shareRoutes.openapi(
     method: "get",
     path: "/runs/{run_id}/share",
     tags: ["Sharing"],
-    summary: "Whether a run is shared",
+    summary: "Get the share token of a run",
     request: { params: runParams },
     responses: {
       200: {
@@ -44,7 +44,7 @@ shareRoutes.openapi(
     method: "put",
     path: "/runs/{run_id}/share",
     tags: ["Sharing"],
-    summary: "Share a run and what is below it with everybody who has the link",
+    summary: "Share a run and its descendants with everybody who has the link",
     request: {
       params: runParams,
       body: {
@@ -79,7 +79,7 @@ shareRoutes.openapi(
     request: { params: runParams },
     responses: {
       200: {
-        description: "Its link works no more",
+        description: "The share link no longer works",
         content: { "application/json": { schema: z.null() } },
       },
     },

@@ -34,7 +34,7 @@ describe("toRunJsonV2", () => {
     });
   });
 
-  test("says where the run is", async ({ expect }) => {
+  test("has the run's project and trace", async ({ expect }) => {
     const fields: RunField[] = ["PROJECT_ID", "TRACE_ID", "PARENT_RUN_IDS", "IS_ROOT", "APP_PATH"];
     expect(await answer(readRun(), fields)).toEqual({
       project_id: PROJECT_ID,
@@ -45,7 +45,7 @@ describe("toRunJsonV2", () => {
     });
   });
 
-  test("gives times in microseconds, and the latency in seconds", async ({ expect }) => {
+  test("has times in microseconds, and the latency in seconds", async ({ expect }) => {
     const fields: RunField[] = ["START_TIME", "END_TIME", "FIRST_TOKEN_TIME", "LATENCY_SECONDS"];
     const run = readRun({ end_time: NOON + 1_500_001, first_token_time: NOON + 250_000 });
     expect(await answer(run, fields)).toEqual({
@@ -56,7 +56,7 @@ describe("toRunJsonV2", () => {
     });
   });
 
-  test("leaves out what the run has not, but for the end of an open one", async ({ expect }) => {
+  test("omits missing values, except for the end of an open run", async ({ expect }) => {
     expect(await answer(readRun(), TRACED_RUN_FIELDS)).toEqual({
       id: RUN_ID,
       name: "model",
@@ -84,7 +84,7 @@ describe("toRunJsonV2", () => {
     });
   });
 
-  test("gives costs as numbers, by category under raw", async ({ expect }) => {
+  test("has costs as numbers, by category under raw", async ({ expect }) => {
     const run = readRun({
       total_tokens: 30,
       prompt_tokens: 20,
@@ -110,9 +110,7 @@ describe("toRunJsonV2", () => {
     });
   });
 
-  test("splices payloads in as they are, and leaves large ones where they are", async ({
-    expect,
-  }) => {
+  test("includes small payloads unchanged, and links to large ones", async ({ expect }) => {
     const run = readRun({
       status: "error",
       error: "bo",
@@ -136,7 +134,7 @@ describe("toRunJsonV2", () => {
     ]);
   });
 
-  test("takes the metadata out of extra with its numbers exact", async ({ expect }) => {
+  test("moves the metadata out of extra with its exact numbers", async ({ expect }) => {
     const json =
       '{ "runtime": {"metadata": 1}, "metadata": {"n": 12345678901234567890, "x": "}"} }';
     const [text] = await toRunJsonV2(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
@@ -169,8 +167,8 @@ describe("toRunJsonV2", () => {
   });
 });
 
-describe("what may be selected", () => {
-  test("needs the payloads it is made of, and only those", ({ expect }) => {
+describe("the selectable fields", () => {
+  test("need the payloads that they consist of, and no others", ({ expect }) => {
     expect(payloadsOfFields(["ID", "INPUTS_PREVIEW", "ERROR_PREVIEW"])).toEqual([]);
     expect(payloadsOfFields(["METADATA", "EXTRA", "MANIFEST", "ERROR"])).toEqual([
       "extra",
@@ -179,7 +177,7 @@ describe("what may be selected", () => {
     ]);
   });
 
-  test("leads nobody with a share token into the workspace", ({ expect }) => {
+  test("do not link into the workspace with a share token", ({ expect }) => {
     const named = new Set<string>([...PUBLIC_LIST_FIELDS, ...PUBLIC_RUN_FIELDS]);
     expect(["APP_PATH", "SHARE_URL"].filter((field) => named.has(field))).toEqual([]);
     expect(PUBLIC_LIST_FIELDS.filter((field) => /^(IN|OUT)PUTS$|ATTACH/.test(field))).toEqual([]);
