@@ -37,7 +37,7 @@ const authentication = z.discriminatedUnion("ok", [
 const authorization = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(true),
-    // Passed on unchanged for `parseFilter` to read: a record schema would drop what it cannot represent.
+    // Passed on unchanged for `parseAuthFilter` to read: a record schema would drop what it cannot represent.
     filter: z.custom<Record<string, unknown>>(isObject).nullable(),
     metadata: z.unknown(),
     item: z.unknown().optional(),
