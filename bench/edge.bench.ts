@@ -10,6 +10,7 @@ import { BENCH_GRAPHS } from "./support/paths.ts";
 import { inScratch } from "./support/scratch.ts";
 import { median, roundTo } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
+import { timed } from "./support/timing.ts";
 
 /** Whether this is only a short run that shows that the benchmark works. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
@@ -93,12 +94,6 @@ async function measuresOf(client: Client, deployed: Client): Promise<Measure[]> 
     { title: "a streamed chunk", name: "chunk", sample: () => perChunk(client, false) },
     { title: "a resumable chunk", name: "resumable_chunk", sample: () => perChunk(client, true) },
   ];
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
 }
 
 async function newThreadFirstEvent(client: Client): Promise<number> {

@@ -18,6 +18,7 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 import { cpuSeconds } from "./support/workerd-usage.ts";
+import { secondsSince } from "./support/timing.ts";
 
 /** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
@@ -287,8 +288,4 @@ function yesterday(): number {
 
 function milliseconds(elapsed: readonly Elapsed[]): string {
   return elapsed.map(({ ms }) => ms.toFixed(0)).join(" ");
-}
-
-function secondsSince(startedAt: number): string {
-  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }

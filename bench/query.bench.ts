@@ -16,6 +16,7 @@ import { manualClient, sendEvents } from "./support/send-events.ts";
 import { median, p95 } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
+import { secondsSince } from "./support/timing.ts";
 
 /** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
@@ -168,8 +169,4 @@ function report(measured: ReadonlyMap<QueryCase, Samples>, duckDbMs: number): Be
     filter_1m_vs_10k: [worst.slowdown, `<= 3 (${worst.title})`],
     search_1m_vs_duckdb: [searchMs / duckDbMs, "<= 5"],
   });
-}
-
-function secondsSince(startedAt: number): string {
-  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }

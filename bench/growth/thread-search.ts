@@ -6,6 +6,7 @@ import type { Scratch } from "../support/scratch.ts";
 import { startPlatformServer } from "../support/start-platform.ts";
 import { median, roundTo } from "../support/statistics.ts";
 import { printTable } from "../support/table.ts";
+import { timed } from "../support/timing.ts";
 
 /** The workspace for which `platform-process.ts` serves graphs without keys. */
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
@@ -69,12 +70,6 @@ export async function measureThreadSearch(
     [["", ...[createAlone, createBesideSearch, median(searches)].map((ms) => ms.toFixed(1))]],
   );
   return { create_beside_search_vs_alone: roundTo(createBesideSearch / createAlone, 3) };
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
 }
 
 /** Inserts rows as the agent server writes them for threads that have run once. */

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import {
@@ -12,6 +12,7 @@ import { TEMPLATES_FILE } from "../project/build-templates.ts";
 import type { ProjectFile } from "../project/project-files.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { runEsbuild } from "../project/run-esbuild.ts";
+import { writeWhole } from "./write-whole.ts";
 
 export const WORKER_MODULE = "worker.js";
 export const PROJECT_MODULE = "project.js";
@@ -54,14 +55,6 @@ export async function bundleWorker(options: {
     const problems = errors.map((message) => `  ${describeMessage(message)}`);
     throw new CliError(`the Worker does not build:\n${problems.join("\n")}`);
   }
-}
-
-/** Writes a file atomically: other processes may read it, or be about to write the same one. */
-function writeWhole(path: string, contents: Uint8Array): void {
-  const partial = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(partial, contents);
-  renameSync(partial, path);
 }
 
 const projectModulePlugin: esbuild.Plugin = {

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
+import { writeWhole } from "../platform/write-whole.ts";
 import { buildTarball } from "./tarball.ts";
 
 /** The file of the module `#templates` of package.json. */
@@ -25,10 +26,7 @@ export async function buildTemplates(): Promise<void> {
     const { bytes } = await buildTarball({ configPath });
     templates[name] = Buffer.from(bytes).toString("base64");
   }
-  // The file is replaced atomically, because other processes may be reading it.
-  const partial = `${TEMPLATES_FILE}.${process.pid}`;
-  writeFileSync(partial, `export default ${JSON.stringify(templates)};\n`);
-  renameSync(partial, TEMPLATES_FILE);
+  writeWhole(TEMPLATES_FILE, `export default ${JSON.stringify(templates)};\n`);
 }
 
 /** Returns the name and the folder of each template. */

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { multipartBody } from "../support/multipart.ts";
-import { type RunData, traceOf } from "../support/trace-data.ts";
+import { endOf, type RunData, traceOf } from "../support/trace-data.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 import { chooseSeed, Random } from "./support/random.ts";
 import { until } from "./support/until.ts";
@@ -34,14 +34,7 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let index = 0; !stop.signal.aborted; index += 1) {
       const runs = traceOf(PROJECT, `${client}/${index}`, RUNS_PER_REQUEST);
-      const patches = runs.map(({ id, trace_id, dotted_order, inputs }) => ({
-        id,
-        trace_id,
-        dotted_order,
-        session_name: PROJECT,
-        end_time: new Date().toISOString(),
-        outputs: { echo: inputs },
-      }));
+      const patches = runs.map(endOf);
       const send = index % 2 === 0 ? sendMultipart : sendBatch;
       // Like an SDK, this sends again what was not acknowledged.
       const isSent = async (post: RunData[], patch: typeof patches): Promise<boolean> => {

@@ -1,16 +1,12 @@
-import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { human, textsOf } from "../support/messages.ts";
 import { collect, dataOf } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 describe("an interrupt", () => {
   test("stops the run, which an answer resumes", async ({ client, expect }) => {

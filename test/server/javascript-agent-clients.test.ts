@@ -1,5 +1,4 @@
 import { RemoteGraph } from "@langchain/langgraph/remote";
-import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { SDKS } from "../support/javascript-clients.ts";
 import { human, textsOf } from "../support/messages.ts";
@@ -14,6 +13,7 @@ import {
 import { type RecordedFetch, recordedFetch } from "../support/recorded-fetch.ts";
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const INPUT = { messages: [human("hi")] };
 const ANSWER = ["hi", "Let me look that up", "HI", "The answer is HI"];
@@ -49,10 +49,6 @@ const runIdOf = (event: RunEvent | undefined): string => {
   const { run_id } = (event?.data ?? {}) as { run_id?: string };
   return run_id ?? "";
 };
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 const shared = testWithServer();
 

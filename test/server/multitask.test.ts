@@ -3,6 +3,7 @@ import { describe, vi } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import { human, textsOf } from "../support/messages.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
@@ -10,10 +11,6 @@ const BUSY =
   "Thread is already running a task. Wait for it to finish or choose a different multitask strategy.";
 
 type Values = { messages: { content: string }[] };
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 /** Starts a run that is long enough for other runs to arrive meanwhile, but ends at once when cancelled. */
 function slowRun(client: Client, threadId: string, label: string, options: object = {}) {

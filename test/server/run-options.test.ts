@@ -4,16 +4,13 @@ import { answerOf, send } from "../support/http.ts";
 import { collect } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
 const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 
 type Seen = { seen: Record<string, Record<string, unknown>> };
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 describe("the input and config of a run", () => {
   test("reach the graph", async ({ client, expect }) => {

@@ -4,14 +4,11 @@ import { answerOf, send } from "../support/http.ts";
 import { collect, dataOf, namesOf } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
 const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 /** Starts a run that ends only by being cancelled, and waits until its first step is stored. */
 async function startForever(client: Client, threadId: string): Promise<Run> {

@@ -14,15 +14,12 @@ import {
   toRunEvent,
 } from "../support/run-events.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testWithServer();
 
 const LARGE_EVENTS = 2000;
 const LARGE_EVENT_CHARS = 10_000;
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 /** Starts a run that writes numbered custom events for a while. */
 function writingRun(client: Client, threadId: string, options: object = {}) {

@@ -3,6 +3,7 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { testWithServer } from "../support/server.ts";
 import { eventsOf, lifecycleOf, openSocket, readEvents } from "../support/thread-events.ts";
+import { collect } from "../support/tracing.ts";
 
 const test = testWithServer();
 
@@ -16,12 +17,6 @@ const FROM_BEGINNING = { lastEventId: "-1" };
 
 const START = { assistant_id: "transformers", input: {} };
 
-async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 async function started(client: Client, assistantId: string, transport: "sse" | "websocket") {
   const thread = client.threads.stream(randomUUID(), { assistantId, transport });
   const { extensions } = thread;
@@ -34,7 +29,7 @@ async function started(client: Client, assistantId: string, transport: "sse" | "
 describe.for(["sse", "websocket"] as const)("the official client by %s", (transport) => {
   test("reads the values and the final values of transformers", async ({ client, expect }) => {
     const { thread, extensions, counts } = await started(client, "transformers", transport);
-    expect(await listed(counts as AsyncIterable<unknown>)).toEqual(COUNTS);
+    expect(await collect(counts as AsyncIterable<unknown>)).toEqual(COUNTS);
     expect([await counts, await extensions["total"], await extensions["words"]]).toEqual([
       COUNTS.at(-1),
       13,

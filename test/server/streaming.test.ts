@@ -4,16 +4,13 @@ import { human } from "../support/messages.ts";
 import { collect, consecutiveIds, dataOf, idsOf, namesOf } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
 const TASK = /^[0-9a-f-]{36}$/;
 
 type Payload = NonNullable<Parameters<Client["runs"]["stream"]>[2]>;
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 /** Returns the events of a run on a new thread, without the metadata that comes first. */
 async function eventsOf(client: Client, graph: string, payload: Payload) {

@@ -4,6 +4,7 @@ import { describe } from "vitest";
 import { human } from "../support/messages.ts";
 import { testWithServer } from "../support/server.ts";
 import { eventsOf, lifecycleOf, openSocket, readEvents } from "../support/thread-events.ts";
+import { collect } from "../support/tracing.ts";
 
 const test = testWithServer();
 
@@ -14,18 +15,12 @@ function streamOf(client: Client, transport: "sse" | "websocket", assistantId: s
   return client.threads.stream(randomUUID(), { assistantId, transport });
 }
 
-async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 describe.for(["sse", "websocket"] as const)("the official client by %s", (transport) => {
   test("receives the values and the messages of a run", async ({ client, expect }) => {
     const thread = streamOf(client, transport, "agent");
     const { messages } = thread;
     await thread.run.start({ input: { messages: [human("hello")] } });
-    const texts = (await listed(messages)).map(async (message) => [
+    const texts = (await collect(messages)).map(async (message) => [
       await message.text,
       (await message.toolCalls).map(({ name, args }) => [name, args]),
     ]);
@@ -48,7 +43,7 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
     const { toolCalls } = thread;
     await thread.run.start({ input: { messages: [human("forecast Bern")] } });
     const calls = await Promise.all(
-      (await listed(toolCalls)).map(async ({ name, callId, input, output }) => ({
+      (await collect(toolCalls)).map(async ({ name, callId, input, output }) => ({
         name,
         callId,
         input,

@@ -6,14 +6,14 @@ import { RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
 import { FakeChatModel } from "@langchain/core/utils/testing";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import type { Client, Run } from "langsmith";
+import type { Run } from "langsmith";
 import { getLangchainCallbacks } from "langsmith/langchain";
 import { traceable } from "langsmith/traceable";
 import { describe } from "vitest";
 import { z } from "zod";
 import { graph as agent } from "../fixtures/graphs/agent.ts";
 import { testWithSharedServer } from "../support/shared-server.ts";
-import { collect, tracingWorkspace } from "../support/tracing.ts";
+import { collect, tracesOf, tracingWorkspace } from "../support/tracing.ts";
 
 const test = testWithSharedServer();
 
@@ -72,12 +72,6 @@ function withoutMore(stored: Told, reported: Told): Told {
   };
 }
 
-async function treesOf(client: Client, projectName: string): Promise<Run[]> {
-  await client.awaitPendingTraceBatches();
-  const roots = await collect(client.listRuns({ projectName, isRoot: true, order: "asc" }));
-  return Promise.all(roots.map(({ id }) => client.readRun(id, { loadChildRuns: true })));
-}
-
 describe("LangChain's tracer records", () => {
   test("a streamed graph as LangChain reports it", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "graph");
@@ -95,7 +89,7 @@ describe("LangChain's tracer records", () => {
     );
     expect((await collect(chunks)).length).toBeGreaterThan(5);
 
-    const [tree, ...others] = await treesOf(client, "graph");
+    const [tree, ...others] = await tracesOf(client, "graph");
     if (tree === undefined) throw new Error("There is no trace");
     expect(others).toEqual([]);
     const reported = collector.tracedRuns.map((run) => told(run));
@@ -147,7 +141,7 @@ describe("LangChain's tracer records", () => {
       .compile();
     const input = { messages: [new HumanMessage("hi")] };
     await expect(graph.invoke(input, { callbacks: [tracer, collector] })).rejects.toThrow("tea");
-    const [tree] = await treesOf(client, "errors");
+    const [tree] = await tracesOf(client, "errors");
     if (tree === undefined) throw new Error("There is no trace");
     const [reported] = collector.tracedRuns.map((run) => told(run));
     const stored = told(tree);
@@ -182,7 +176,7 @@ describe("LangChain's tracer records", () => {
       return (await double.batch(numbers)).length;
     });
     await all.invoke(260, { callbacks: [tracer], runName: "all" });
-    const [tree] = await treesOf(client, "large trace");
+    const [tree] = await tracesOf(client, "large trace");
     const children = tree?.child_runs ?? [];
     const outputs = children.map(({ outputs }) => Number(outputs?.["output"]));
     expect(outputs.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 260 }, (_, i) => 2 * i));
@@ -207,7 +201,7 @@ describe("LangChain and functions of the client", () => {
       { name: "outer function", client, project_name, tracingEnabled: true },
     );
     expect(await outer(1)).toBe(2);
-    const [tree, ...others] = await treesOf(client, project_name);
+    const [tree, ...others] = await tracesOf(client, project_name);
     expect(others).toEqual([]);
     const names: string[] = [];
     for (let run = tree; run !== undefined; run = run.child_runs?.[0]) names.push(run.name);

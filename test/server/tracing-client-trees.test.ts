@@ -2,7 +2,7 @@ import { type Client, type Run, RunTree } from "langsmith";
 import { getCurrentRunTree, traceable, withRunTree } from "langsmith/traceable";
 import { afterEach, describe, vi } from "vitest";
 import { testWithSharedServer } from "../support/shared-server.ts";
-import { collect, tracingWorkspace } from "../support/tracing.ts";
+import { collect, tracesOf, tracingWorkspace } from "../support/tracing.ts";
 
 const test = testWithSharedServer();
 
@@ -15,14 +15,8 @@ function shapeOf({ name, child_runs = [] }: Run): Shape {
   return [name, ...child_runs.map(shapeOf)];
 }
 
-async function traces(client: Client, projectName: string): Promise<Run[]> {
-  await client.awaitPendingTraceBatches();
-  const roots = await collect(client.listRuns({ projectName, isRoot: true, order: "asc" }));
-  return Promise.all(roots.map(({ id }) => client.readRun(id, { loadChildRuns: true })));
-}
-
 async function onlyTrace(client: Client, projectName: string): Promise<Run> {
-  const [root, ...others] = await traces(client, projectName);
+  const [root, ...others] = await tracesOf(client, projectName);
   if (root === undefined || others.length > 0) throw new Error(`${others.length + 1} traces`);
   return root;
 }
@@ -156,7 +150,7 @@ describe("functions of the official client", () => {
     }
     expect(await collect(await streamed())).toEqual(tokens);
 
-    const runs = await traces(client, "generators");
+    const runs = await tracesOf(client, "generators");
     const found = runs.map((run) => [
       run.name,
       [
@@ -220,7 +214,7 @@ describe("functions of the official client", () => {
     const map = new Map([["a", 1]]);
     await identity("rich")({ map, set: new Set([1]), none: undefined, error: new Error("e") });
     vi.restoreAllMocks();
-    const runs = await traces(client, "values");
+    const runs = await tracesOf(client, "values");
     for (const { inputs, outputs } of runs) expect(outputs).toEqual(inputs);
     expect(Object.fromEntries(runs.map(({ name, inputs }) => [name, inputs]))).toEqual({
       circular: { circular: { name: "loop", self: { result: "[Circular]" } } },

@@ -21,7 +21,7 @@ export async function send(
 
 export async function toAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
-  return { status: response.status, body: parse(text), headers: response.headers };
+  return { status: response.status, body: parseBody(text), headers: response.headers };
 }
 
 /** Returns an answer without its headers, for comparisons. */
@@ -30,7 +30,8 @@ export async function answerOf(request: Promise<Answer>): Promise<Omit<Answer, "
   return { status, body };
 }
 
-function parse(text: string): unknown {
+/** Parses a body as JSON; returns its text if it is not JSON. */
+export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -37,6 +37,12 @@ export function runData(
   };
 }
 
+/** Returns the update that ends a run, as SDKs send it. Its outputs are its inputs. */
+export function endOf({ id, trace_id, dotted_order, session_name, inputs }: RunData) {
+  const end_time = new Date().toISOString();
+  return { id, trace_id, dotted_order, session_name, end_time, outputs: { echo: inputs } };
+}
+
 /** A text that is large enough to be stored outside of the row. */
 const LARGE_TEXT = "x".repeat(70_000);
 

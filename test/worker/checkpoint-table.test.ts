@@ -7,14 +7,14 @@ import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread
 import type {
   CheckpointBatch,
   CheckpointPut,
-  Typed,
+  SerializedValue,
   WritesPut,
 } from "../../src/graph-runtime/checkpoint-port.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 const encoder = new TextEncoder();
 
-function typed(value: unknown): Typed {
+function typed(value: unknown): SerializedValue {
   return ["json", encoder.encode(JSON.stringify(value))];
 }
 
@@ -23,7 +23,7 @@ function idOf(step: number): string {
   return String(step).padStart(8, "0");
 }
 
-function put(ns: string, step: number, value: Typed = typed(step)): CheckpointPut {
+function put(ns: string, step: number, value: SerializedValue = typed(step)): CheckpointPut {
   return {
     ns,
     id: idOf(step),
@@ -146,13 +146,13 @@ test("pages of all namespaces are sorted by id, with each checkpoint once", asyn
 });
 
 test("a page ends before its values are too large for one message", async ({ expect }) => {
-  const megabytes: Typed = ["bytes", new Uint8Array(3_000_000)];
+  const megabytes: SerializedValue = ["bytes", new Uint8Array(3_000_000)];
   await withTable(({ table, fill }) => {
     fill(steps(5).map((step) => put("", step, megabytes)));
     const first = table.page({ ns: "", limit: 50 });
     expect(first.checkpoints.map(({ id }) => id)).toEqual([idOf(4), idOf(3)]);
     expect(first.next).toBe(idOf(3));
-    const huge: Typed = ["bytes", new Uint8Array(9_000_000)];
+    const huge: SerializedValue = ["bytes", new Uint8Array(9_000_000)];
     fill([put("", 5, huge)]);
     expect(table.page({ ns: "", limit: 50 }).checkpoints.map(({ id }) => id)).toEqual([idOf(5)]);
   });
@@ -242,8 +242,8 @@ test("small values are in the row of their checkpoint, large ones beside it", as
   expect,
 }) => {
   await withTable(({ table, apply, rowCounts }) => {
-    const large: Typed = ["bytes", new Uint8Array(100_000).fill(7)];
-    const small: Typed = ["bytes", new Uint8Array([0, 10, 255])];
+    const large: SerializedValue = ["bytes", new Uint8Array(100_000).fill(7)];
+    const small: SerializedValue = ["bytes", new Uint8Array([0, 10, 255])];
     const first = {
       ...put("", 1),
       channels: [

@@ -15,7 +15,7 @@ import {
   replaceCron,
 } from "../../src/db/crons-repo.ts";
 import { takeLease } from "../../src/db/leases-repo.ts";
-import { threadObjectName } from "../../src/lib/scope.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
 import { runSweep } from "../../src/work/sweep.ts";
 import { migrateIndex, newThread, runsOf, type TestThread } from "./support.ts";
 

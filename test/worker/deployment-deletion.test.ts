@@ -10,7 +10,7 @@ import { deploymentSweep } from "../../src/control-plane/deployments/work.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";
 import { logStub, recordLogs } from "../../src/deployment-log/record.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
-import { threadObjectName } from "../../src/lib/scope.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
 import { ensureDeploymentProject } from "../../src/tracing/deployment-project.ts";
 import { runSweep } from "../../src/work/sweep.ts";
 import {

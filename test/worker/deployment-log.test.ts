@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, describe, test, vi } from "vitest";
 import { toLogPageJson, toLogQuery } from "../../src/control-plane/logs/log-json.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";
-import { type LogPageBody, logQuerySchema } from "../../src/control-plane/logs/log-schemas.ts";
+import { type LogPageJson, logQuerySchema } from "../../src/control-plane/logs/log-schemas.ts";
 import { logStub, recordLogs, recordUsage } from "../../src/deployment-log/record.ts";
 import { NO_USAGE } from "../../src/deployment-log/usage-table.ts";
 
@@ -32,7 +32,7 @@ async function read(
   deployment: Deployment,
   request: object = {},
   which: Partial<Parameters<typeof toLogQuery>[1]> = {},
-): Promise<LogPageBody> {
+): Promise<LogPageJson> {
   const query = toLogQuery(logQuerySchema.parse(request), {
     kinds: ["build", "deploy", "server"],
     revisionId: null,
@@ -210,7 +210,7 @@ describe("a query", () => {
     let offset: string | null = null;
     let pages = 0;
     do {
-      const page: LogPageBody = await read(deployment, { order, limit: 3, offset });
+      const page: LogPageJson = await read(deployment, { order, limit: 3, offset });
       seen.push(...page.logs.map(({ message }) => message));
       offset = page.next_offset;
       pages += 1;

@@ -15,7 +15,7 @@ import {
   startRuns,
 } from "../../src/db/export-runs-repo.ts";
 import {
-  type Held,
+  type HeldRow,
   listDue,
   releaseLease,
   renewLease,
@@ -34,7 +34,7 @@ async function running() {
   await startExports(env.DB, workspaceId, { limit: 1, now: 100 });
   await startRuns(env.DB, workspaceId, { exportId: id, limit: 3, now: 100 });
   const runs = await tests.runs(id);
-  const key = (index: number, lease: string): Held<ExportRunKey> => {
+  const key = (index: number, lease: string): HeldRow<ExportRunKey> => {
     const run = runs[index];
     assert.isDefined(run);
     return { workspaceId, runId: run.id, lease };

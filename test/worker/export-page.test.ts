@@ -7,9 +7,9 @@ import {
   readRunsForExport,
   type RunsToExport,
 } from "../../src/tracing/export.ts";
-import type { RunColumn, RunPosition } from "../../src/tracing/model/packed-runs.ts";
+import type { RunColumn, RunPosition } from "../../src/tracing/model/columnar-runs.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
-import { RUN_COLUMNS, type RunValues, unpackRuns } from "../support/packed-runs.ts";
+import { RUN_COLUMNS, type RunValues, unpackRuns } from "../support/columnar-runs.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 import { root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";

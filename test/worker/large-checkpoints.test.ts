@@ -2,7 +2,11 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, expect, inject, test } from "vitest";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
 import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
-import type { CheckpointPut, Typed, WritesPut } from "../../src/graph-runtime/checkpoint-port.ts";
+import type {
+  CheckpointPut,
+  SerializedValue,
+  WritesPut,
+} from "../../src/graph-runtime/checkpoint-port.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { migrateIndex, newThread, type TestThread, textOf } from "./support.ts";
 
@@ -109,7 +113,7 @@ describe("a state that would be too large to be read", () => {
 });
 
 describe("a checkpoint from before this limit", () => {
-  const typed = (value: unknown): Typed => [
+  const typed = (value: unknown): SerializedValue => [
     "json",
     new TextEncoder().encode(JSON.stringify(value)),
   ];

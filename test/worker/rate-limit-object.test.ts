@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
-import { decide } from "../../src/rate-limits/decide.ts";
+import { decideAdmission } from "../../src/rate-limits/decide.ts";
 import { LocalLimiters } from "../../src/rate-limits/local-limiter.ts";
 import type { TakeRequest } from "../../src/rate-limits/sliding-window.ts";
 import type { Limit } from "../../src/rate-limits/policy.ts";
@@ -138,7 +138,7 @@ describe("the counting object", () => {
       now += 1;
       const limiters = isolates[count % 3];
       if (limiters === undefined) throw new Error("There are three");
-      const { kind } = await decide(limiters.get("one"), HIGH, {
+      const { kind } = await decideAdmission(limiters.get("one"), HIGH, {
         ask: (request) => object.take(request),
         now: limiters.now,
         goOn: (more) => void work.push(more),

@@ -4,15 +4,14 @@ import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test } from "vitest";
 import { deployments, revisions } from "../../src/db/deployments-schema.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
-import { interruptRevision } from "../../src/db/revisions-repo.ts";
+import { interruptRevision, type RevisionRow } from "../../src/db/revisions-repo.ts";
 import {
   activateRevision,
   moveRevision,
-  type RevisionRow,
   ROLLOUT_WORK,
   settleRevision,
 } from "../../src/db/rollouts-repo.ts";
-import { type Held, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
+import { type HeldRow, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
 import type { RevisionRef } from "../../src/lib/revision-ref.ts";
 import { markDeleted, newDeployment, newRevision } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
@@ -22,7 +21,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 const NOW = 1000;
 const UNTIL = 2000;
 
-type RolloutLease = Held<RevisionRef>;
+type RolloutLease = HeldRow<RevisionRef>;
 
 function claimRevision(
   held: RolloutLease,

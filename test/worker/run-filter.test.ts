@@ -9,10 +9,10 @@ import {
   matchingTracesSql,
   parseFilter,
 } from "../../src/tracing/filter/filter.ts";
-import { requiredTexts, TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
+import { requiredTexts, SEARCHED_TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import type { TextRow } from "../../src/tracing/shard/segments/run-segments.ts";
 import { TextFilter, textTest } from "../../src/tracing/shard/segments/text-filter.ts";
-import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
+import { shardObjectName } from "../../src/lib/object-names.ts";
 import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 import { startsWithin } from "../../src/tracing/filter/run-key.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
@@ -100,12 +100,12 @@ function idsWhere(database: SqlStorage, condition: Sql): string[] {
 /** Returns by id the packed texts of each run. */
 function packedTexts(database: SqlStorage): Map<string, Uint8Array> {
   const rows = database.exec<{ id: string } & TextRow>(
-    `SELECT id, ${TEXT_COLUMNS.join(", ")} FROM runs`,
+    `SELECT id, ${SEARCHED_TEXT_COLUMNS.join(", ")} FROM runs`,
   );
   return new Map(
     rows.toArray().map((row) => {
       const filter = new TextFilter();
-      for (const column of TEXT_COLUMNS) filter.add(row[column] ?? "");
+      for (const column of SEARCHED_TEXT_COLUMNS) filter.add(row[column] ?? "");
       return [row.id, filter.packed() ?? new Uint8Array()];
     }),
   );

@@ -3,11 +3,11 @@ import { runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { assert, test } from "vitest";
 import { termsOfRun } from "../../src/tracing/filter/run-terms.ts";
-import { TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
+import { SEARCHED_TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import {
-  type Required,
+  type RequiredTerms,
   RunSegments,
-  type Span,
+  type StartRange,
   type TextRow,
 } from "../../src/tracing/shard/segments/run-segments.ts";
 import { textTest } from "../../src/tracing/shard/segments/text-filter.ts";
@@ -75,7 +75,7 @@ function textsOf({ input_leaves, output_leaves }: Entered): string[] {
 }
 
 /** Returns the pieces that may have runs with the text. */
-function piecesWith(segments: RunSegments, text: string): Span[] {
+function piecesWith(segments: RunSegments, text: string): StartRange[] {
   const test = textTest({ kind: "text", text });
   const all = segments.pieces({ ids: null, terms: [] }, { from: null, to: null });
   return all.filter((piece) => segments.mayHaveTexts(piece, test));
@@ -100,7 +100,7 @@ function put(sql: SqlStorage, run: Entered): void {
   );
 }
 
-function covers(spans: readonly Span[], start: number): boolean {
+function covers(spans: readonly StartRange[], start: number): boolean {
   return spans.some(({ from, to }) => from <= start && start <= to);
 }
 
@@ -146,7 +146,8 @@ test("segments never miss a run, in any order of runs, and after a restart of th
               sql.exec("DELETE FROM runs WHERE id = ?", run.id);
               put(sql, run);
               const isNew = before?.start_time !== run.start_time;
-              const isSame = !isNew && TEXT_COLUMNS.every((name) => before[name] === run[name]);
+              const isSame =
+                !isNew && SEARCHED_TEXT_COLUMNS.every((name) => before[name] === run[name]);
               segments.add(run, isNew, isSame ? null : run);
               stored.set(run.id, run);
             }
@@ -156,7 +157,7 @@ test("segments never miss a run, in any order of runs, and after a restart of th
         for (const run of stored.values()) {
           const located = segments.locate([run.id]).map(({ span }) => span);
           expect(covers(located, run.start_time)).toBe(true);
-          const asked: Required = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
+          const asked: RequiredTerms = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
           for (const required of [asked, { ids: [run.id], terms: [] }]) {
             const spans = segments.pieces(required, { from: null, to: null });
             expect(covers(spans, run.start_time)).toBe(true);

@@ -10,7 +10,7 @@ import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { bucketOf, RAISE_AHEAD_MICROS, readBucketPlan } from "../../src/tracing/shard/buckets.ts";
 import { raiseBuckets } from "../../src/tracing/shard/shard-settings.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
-import { unpackRuns } from "../support/packed-runs.ts";
+import { unpackRuns } from "../support/columnar-runs.ts";
 import type { RunData } from "../support/trace-data.ts";
 import { child, root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";

@@ -6,7 +6,7 @@ import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import { findThreads } from "../../src/tracing/query/threads.ts";
+import { findThreadTotals } from "../../src/tracing/query/threads.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import type { RunData } from "../support/trace-data.ts";
@@ -189,7 +189,7 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
       selection: { isRoot: true, treeFilter: 'eq(name, "last")' },
     });
     expect(roots.get(ALL_RUNS)).toMatchObject({ runs: 1, errors: 0, totalTokens: 7 });
-    const threads = await findThreads(env, {
+    const threads = await findThreadTotals(env, {
       workspaceId: store.workspaceId,
       projectIds,
       selection: {},

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, inject, test } from "vitest";
-import { leavesOf, metadataOf } from "../../src/tracing/model/text-leaves.ts";
+import { leavesOf, metadataLeavesOf } from "../../src/tracing/model/text-leaves.ts";
 import { previewOf } from "../../src/tracing/ingest/decode/run-payloads.ts";
 import { readAttachments, type RunLeaves } from "../../src/tracing/model/run-row.ts";
 import type { Leaf } from "../../src/tracing/model/run-write.ts";
@@ -179,11 +179,11 @@ function expectedRun(fields: Fields): Fields {
     previews: [previewOf(fields["inputs"]), previewOf(fields["outputs"])],
     leaves: [leavesOf(fields["inputs"]), leavesOf(fields["outputs"])],
     tokens: [input_tokens, output_tokens, input_tokens + output_tokens],
-    thread_id: metadataOf(extra).find(([key]) => key === "thread_id")?.[1] ?? null,
+    thread_id: metadataLeavesOf(extra).find(([key]) => key === "thread_id")?.[1] ?? null,
     attributes: [
       ...new Set([
         ...((tags ?? []) as string[]).map((tag) => `tag ${tag} `),
-        ...metadataOf(extra).map(([key, value]) => `metadata ${key} ${value}`),
+        ...metadataLeavesOf(extra).map(([key, value]) => `metadata ${key} ${value}`),
       ]),
     ].toSorted(),
   };

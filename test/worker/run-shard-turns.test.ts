@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import { findThreads } from "../../src/tracing/query/threads.ts";
+import { findThreadTotals } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
@@ -173,7 +173,7 @@ describe("a query over many turns", () => {
       llm: 12_500,
       tool: 12_500,
     });
-    const threads = await findThreads(env, { ...question, selection: {} });
+    const threads = await findThreadTotals(env, { ...question, selection: {} });
     expect(threads.map(({ threadId, count }) => [threadId, count])).toEqual(
       [0, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((n) => [`thread ${n}`, 2500]),
     );

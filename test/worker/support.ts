@@ -6,7 +6,8 @@ import { type ThreadHandle, threadSeenBy } from "../../src/agent-server/threads/
 import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";
 import type { Run } from "../../src/agent-server/threads/contract/thread-json.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
-import { type Scope, threadObjectName } from "../../src/lib/scope.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
+import type { Scope } from "../../src/lib/scope.ts";
 
 declare module "vitest" {
   // The value is provided by vitest.config.ts.

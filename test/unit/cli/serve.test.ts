@@ -14,6 +14,7 @@ import {
   type PlatformOptions,
 } from "../../../cli/serve.ts";
 import { smallPlatform } from "./support/small-platform.ts";
+import { smallPlatformOptions } from "./support/small-platform-options.ts";
 
 const TIMEOUT_MS = 180_000;
 const PROCESS = join(import.meta.dirname, "support/platform-process.ts");
@@ -26,13 +27,7 @@ async function start(
 ): Promise<Started> {
   const logs: PlatformLog[] = [];
   const platform = await startPlatform({
-    repoRoot: folder,
-    configPath: folder,
-    stateDir: join(folder, "state"),
-    graphHostModule: join(folder, "graph-host.js"),
-    port: 0,
-    watch: false,
-    schemas: false,
+    ...smallPlatformOptions(folder),
     onLog: (line) => logs.push(line),
     ...options,
   });

@@ -15,21 +15,13 @@ import { type Platform, startPlatform } from "../../../cli/serve.ts";
 import { acquireStateDir } from "../../../cli/platform/state-dir.ts";
 import { withDatabase } from "../../../cli/database/open-database.ts";
 import { smallPlatform } from "./support/small-platform.ts";
+import { smallPlatformOptions } from "./support/small-platform-options.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 const TIMEOUT_MS = 180_000;
 
 async function start(folder: string): Promise<Platform> {
-  const platform = await startPlatform({
-    repoRoot: folder,
-    configPath: folder,
-    stateDir: join(folder, "state"),
-    graphHostModule: join(folder, "graph-host.js"),
-    port: 0,
-    watch: false,
-    schemas: false,
-    onLog: () => {},
-  });
+  const platform = await startPlatform(smallPlatformOptions(folder));
   onTestFinished(() => platform.close());
   return platform;
 }

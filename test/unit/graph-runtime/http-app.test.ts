@@ -1,6 +1,11 @@
 import { Hono } from "hono";
 import { afterEach, describe, test, vi } from "vitest";
-import { appLoader, askApp, type HttpApp, toHttpApp } from "../../../src/graph-runtime/http-app.ts";
+import {
+  appLoader,
+  answerFromApp,
+  type HttpApp,
+  toHttpApp,
+} from "../../../src/graph-runtime/http-app.ts";
 import { NO_ROUTE_HEADER } from "../../../src/graph-runtime/http-info.ts";
 
 const CONTEXT = { env: { A: "b" }, waitUntil: () => {} };
@@ -57,7 +62,7 @@ describe("an invalid app", () => {
   });
 });
 
-describe("askApp", () => {
+describe("answerFromApp", () => {
   test("hides the details when an app or its module throws", async ({ expect }) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {});
     const failing = toHttpApp({
@@ -67,7 +72,7 @@ describe("askApp", () => {
     });
     const asked = { principal: null, ...CONTEXT };
     for (const load of [async () => failing, () => Promise.reject(new Error("hunter2"))]) {
-      const answer = await askApp(load, new Request("http://project/"), asked);
+      const answer = await answerFromApp(load, new Request("http://project/"), asked);
       expect([answer.status, await answer.json()]).toEqual([
         500,
         { detail: "Internal server error" },

@@ -1,11 +1,14 @@
 import { describe, test } from "vitest";
-import { InvalidFilterError, parseFilter } from "../../../../src/agent-server/auth/parse-filter.ts";
+import {
+  InvalidFilterError,
+  parseAuthFilter,
+} from "../../../../src/agent-server/auth/parse-filter.ts";
 
 const LIST_WITH_GAP: unknown[] = Object.assign([], { length: 1 });
 
 function problemOf(filter: Record<string, unknown>): string {
   try {
-    return JSON.stringify(parseFilter(filter));
+    return JSON.stringify(parseAuthFilter(filter));
   } catch (error) {
     if (error instanceof InvalidFilterError) return error.message;
     throw error;
@@ -56,7 +59,7 @@ describe("a filter that a handler returns", () => {
 
   test("is accepted only if all of it is valid", ({ expect }) => {
     expect(
-      parseFilter({ owner: "a", groups: { $contains: ["x", 1] }, $or: [{}, nested(0)] }),
+      parseAuthFilter({ owner: "a", groups: { $contains: ["x", 1] }, $or: [{}, nested(0)] }),
     ).toEqual({
       op: "all",
       of: [

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { chosen } from "../../../../src/agent-server/custom-routes/header-choice.ts";
+import { chooseHeaders } from "../../../../src/agent-server/custom-routes/header-choice.ts";
 
 const named = (name: string) => [{ name, value: "v" }];
 
 const isChosen = (name: string, includes: string[], excludes: string[] = []): boolean =>
-  Object.keys(chosen(named(name), { includes, excludes })).length === 1;
+  Object.keys(chooseHeaders(named(name), { includes, excludes })).length === 1;
 
 describe("a header", () => {
   test.for<[name: string, includes: string[], excludes: string[], result: boolean]>([

@@ -1,7 +1,7 @@
 import { parquetMetadata } from "hyparquet";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import type { RunValues } from "../../../support/packed-runs.ts";
+import type { RunValues } from "../../../support/columnar-runs.ts";
 import { readParquet } from "../../../support/duckdb.ts";
 import { generatedRuns } from "./generated-runs.ts";
 import { asFile, payloadStore, writeRuns } from "./written-files.ts";

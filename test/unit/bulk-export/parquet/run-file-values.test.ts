@@ -8,7 +8,7 @@ import type {
 } from "../../../../src/db/bulk-export-schema.ts";
 import { EXPORT_FIELDS } from "../../../../src/bulk-export/parquet/columns.ts";
 import { readParquet } from "../../../support/duckdb.ts";
-import type { RunValues } from "../../../support/packed-runs.ts";
+import type { RunValues } from "../../../support/columnar-runs.ts";
 import { generatedRuns, PROJECT, WORKSPACE } from "./generated-runs.ts";
 import { asFile, writeRuns } from "./written-files.ts";
 

@@ -8,7 +8,7 @@ import {
   type WrittenFile,
 } from "../../../../src/bulk-export/parquet/run-file-writer.ts";
 import type { PayloadStore } from "../../../../src/bulk-export/parquet/stored-texts.ts";
-import { packRuns, type RunValues } from "../../../support/packed-runs.ts";
+import { packRuns, type RunValues } from "../../../support/columnar-runs.ts";
 import { PROJECT, WORKSPACE } from "./generated-runs.ts";
 
 const LIMITS: RunFileOptions["limits"] = {

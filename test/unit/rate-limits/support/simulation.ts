@@ -1,4 +1,4 @@
-import { decide } from "../../../../src/rate-limits/decide.ts";
+import { decideAdmission } from "../../../../src/rate-limits/decide.ts";
 import { LocalLimiters } from "../../../../src/rate-limits/local-limiter.ts";
 import {
   SlidingWindow,
@@ -163,7 +163,7 @@ class SimulatedIsolate {
     const limiter = this.#limiters.get("the only one");
     const startedAt = this.#time.now;
     let admittedAt: number | null = null;
-    const decision = await decide(limiter, limit, {
+    const decision = await decideAdmission(limiter, limit, {
       ask: async (request) => {
         await this.#hop();
         this.#mayLose();

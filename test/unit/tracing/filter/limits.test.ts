@@ -6,7 +6,7 @@ import {
   parseFilter,
   type ScopeTexts,
 } from "../../../../src/tracing/filter/filter.ts";
-import { joined } from "../../../../src/tracing/filter/condition.ts";
+import { joinConditions } from "../../../../src/tracing/filter/condition.ts";
 import { refusal } from "./refusal.ts";
 
 const or = (test: string, times: number): string =>
@@ -88,7 +88,7 @@ describe("compiled SQL", () => {
   test("puts shallow conditions before deep ones", ({ expect }) => {
     const leaf = (name: string) => ({ text: name, params: [name], depth: 0 });
     const deep = { text: "deep", params: ["deep"], depth: 9 };
-    const all = joined("AND", [deep, leaf("a"), leaf("b"), leaf("c")]);
+    const all = joinConditions("AND", [deep, leaf("a"), leaf("b"), leaf("c")]);
     expect(all).toEqual({
       text: "((c AND (a AND b)) AND deep)",
       params: ["c", "a", "b", "deep"],

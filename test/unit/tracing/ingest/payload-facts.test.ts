@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { leavesOf, metadataOf, threadIdOf } from "../../../../src/tracing/model/text-leaves.ts";
+import {
+  leavesOf,
+  metadataLeavesOf,
+  threadIdOf,
+} from "../../../../src/tracing/model/text-leaves.ts";
 import {
   factsOf,
   firstTokenTime,
@@ -176,13 +180,13 @@ describe("firstTokenTime", () => {
   });
 });
 
-describe("metadataOf", () => {
+describe("metadataLeavesOf", () => {
   test("flattens the metadata", ({ expect }) => {
     const extra = {
       runtime: { sdk: "js" },
       metadata: { user: "u1", tier: 2, nested: { list: ["a", "b"] }, none: null },
     };
-    expect(metadataOf(extra)).toEqual([
+    expect(metadataLeavesOf(extra)).toEqual([
       ["user", "u1"],
       ["tier", "2"],
       ["nested.list", "a"],
@@ -200,7 +204,7 @@ describe("metadataOf", () => {
       { metadata: ["x"] },
       "x",
     ]) {
-      expect(metadataOf(extra)).toEqual([]);
+      expect(metadataLeavesOf(extra)).toEqual([]);
     }
   });
 });

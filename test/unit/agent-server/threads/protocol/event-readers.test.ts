@@ -9,7 +9,7 @@ import {
   type Socket,
 } from "../../../../../src/agent-server/threads/protocol/event-sockets.ts";
 import type { ThreadLog } from "../../../../../src/agent-server/threads/protocol/event-cursor.ts";
-import { toFrame } from "../../../../../src/agent-server/threads/protocol/event-frame.ts";
+import { toProtocolFrame } from "../../../../../src/agent-server/threads/protocol/event-frame.ts";
 import { SharedEvents } from "../../../../../src/agent-server/threads/protocol/shared-events.ts";
 import type { LoggedEvent } from "../../../../../src/agent-server/threads/storage/event-frames.ts";
 import type { RunRow } from "../../../../../src/agent-server/threads/storage/run-row.ts";
@@ -70,7 +70,7 @@ const REQUEST = {
 
 describe("a subscription's filter", () => {
   const frame = (method: "values" | "custom", namespace: string[], data: unknown = {}) =>
-    toFrame({ method, namespace, data }, 1, 1);
+    toProtocolFrame({ method, namespace, data }, 1, 1);
   const wants = (namespaces: string[][] | null, depth: number | null, path: string[]) =>
     isWanted(frame("values", path), { channels: ["values"], namespaces, depth });
 

@@ -1,10 +1,10 @@
 import { describe, test } from "vitest";
-import { type RunLinks, toRunJson } from "../../../../../src/tracing/api/v2/run-json.ts";
+import { type RunLinks, toRunJsonV2 } from "../../../../../src/tracing/api/v2/run-json.ts";
 import {
   PUBLIC_LIST_FIELDS,
   PUBLIC_RUN_FIELDS,
-  payloadsOf,
-  RUN_FIELDS,
+  payloadsOfFields,
+  TRACED_RUN_FIELDS,
   type RunField,
 } from "../../../../../src/tracing/api/v2/run-fields.ts";
 import { NOON, readRun, PROJECT_ID, RUN_ID, TRACE_ID } from "./support/read-run.ts";
@@ -20,11 +20,11 @@ async function answer(
   fields: readonly RunField[],
   links = LINKS,
 ): Promise<unknown> {
-  const parts = await toRunJson(run, fields, links);
+  const parts = await toRunJsonV2(run, fields, links);
   return JSON.parse(parts.map((part) => (typeof part === "string" ? part : "{}")).join(""));
 }
 
-describe("toRunJson", () => {
+describe("toRunJsonV2", () => {
   test("has the selected fields and no others", async ({ expect }) => {
     expect(await answer(readRun(), ["ID"])).toEqual({ id: RUN_ID });
     expect(await answer(readRun(), ["NAME", "RUN_TYPE", "STATUS"])).toEqual({
@@ -57,7 +57,7 @@ describe("toRunJson", () => {
   });
 
   test("omits missing values, except for the end of an open run", async ({ expect }) => {
-    expect(await answer(readRun(), RUN_FIELDS)).toEqual({
+    expect(await answer(readRun(), TRACED_RUN_FIELDS)).toEqual({
       id: RUN_ID,
       name: "model",
       run_type: "LLM",
@@ -96,7 +96,7 @@ describe("toRunJson", () => {
       prompt_cost_details: '{"cache_read":5000000}',
       completion_cost_details: "{}",
     });
-    const fields = RUN_FIELDS.filter((field) => /_(COST|TOKENS|DETAILS)$/.test(field));
+    const fields = TRACED_RUN_FIELDS.filter((field) => /_(COST|TOKENS|DETAILS)$/.test(field));
     expect(await answer(run, fields)).toEqual({
       total_tokens: 30,
       prompt_tokens: 20,
@@ -122,7 +122,7 @@ describe("toRunJson", () => {
       },
     });
     expect(
-      await toRunJson(
+      await toRunJsonV2(
         run,
         ["INPUTS", "OUTPUTS", "ERROR", "ERROR_PREVIEW", "MANIFEST", "ID"],
         LINKS,
@@ -137,7 +137,7 @@ describe("toRunJson", () => {
   test("moves the metadata out of extra with its exact numbers", async ({ expect }) => {
     const json =
       '{ "runtime": {"metadata": 1}, "metadata": {"n": 12345678901234567890, "x": "}"} }';
-    const [text] = await toRunJson(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
+    const [text] = await toRunJsonV2(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
       ...LINKS,
     });
     expect(text).toBe('{"metadata":{"n": 12345678901234567890, "x": "}"}}');
@@ -152,7 +152,7 @@ describe("toRunJson", () => {
       { name: "photo", mimeType: "image/png", bytes: 4, object: "a/1" },
       { name: "__proto__", mimeType: "text/plain", bytes: 1, object: "a/2" },
     ]);
-    const [text] = await toRunJson(readRun({ attachments }), ["ATTACHMENTS"], LINKS);
+    const [text] = await toRunJsonV2(readRun({ attachments }), ["ATTACHMENTS"], LINKS);
     expect(text).toBe(
       '{"attachments":{"photo":"https://host/a/1","__proto__":"https://host/a/2"}}',
     );
@@ -169,8 +169,8 @@ describe("toRunJson", () => {
 
 describe("the selectable fields", () => {
   test("need the payloads that they consist of, and no others", ({ expect }) => {
-    expect(payloadsOf(["ID", "INPUTS_PREVIEW", "ERROR_PREVIEW"])).toEqual([]);
-    expect(payloadsOf(["METADATA", "EXTRA", "MANIFEST", "ERROR"])).toEqual([
+    expect(payloadsOfFields(["ID", "INPUTS_PREVIEW", "ERROR_PREVIEW"])).toEqual([]);
+    expect(payloadsOfFields(["METADATA", "EXTRA", "MANIFEST", "ERROR"])).toEqual([
       "extra",
       "serialized",
       "error",

@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import {
   ALWAYS_SELECTED,
   DEFAULT_SELECT,
-  payloadsOf,
+  payloadsOfSelect,
   RUN_SELECT,
 } from "../../../../../../src/tracing/api/v1/runs/run-schema.ts";
 
@@ -49,13 +49,13 @@ describe("the selectable fields of a run", () => {
   });
 
   test("need only the payloads that they name, each once", ({ expect }) => {
-    expect(payloadsOf(ALWAYS_SELECTED)).toEqual([]);
-    expect(payloadsOf(["inputs_preview", "s3_urls", "tags"])).toEqual([]);
-    expect(payloadsOf(["inputs", "inputs_s3_urls", "error_or_signed_url"])).toEqual([
+    expect(payloadsOfSelect(ALWAYS_SELECTED)).toEqual([]);
+    expect(payloadsOfSelect(["inputs_preview", "s3_urls", "tags"])).toEqual([]);
+    expect(payloadsOfSelect(["inputs", "inputs_s3_urls", "error_or_signed_url"])).toEqual([
       "inputs",
       "error",
     ]);
-    expect(payloadsOf(RUN_SELECT).toSorted()).toEqual([
+    expect(payloadsOfSelect(RUN_SELECT).toSorted()).toEqual([
       "error",
       "events",
       "extra",
