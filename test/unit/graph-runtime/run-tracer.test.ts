@@ -354,7 +354,9 @@ describe("a project's own tracing", () => {
       const sent = requests.map(({ body }) => body).join("\n");
       return runs.every(({ id }) => sent.includes(`"id":"${id}"`));
     }, 60_000);
-    expect(new Set(requests.map(({ url }) => new URL(url).host))).toEqual(
+    // Clients of test files that ran before in this process may still send to their servers on loopback.
+    const hosts = requests.map(({ url }) => new URL(url).hostname);
+    expect(new Set(hosts.filter((host) => host !== "127.0.0.1"))).toEqual(
       new Set(["langsmith.test"]),
     );
   });
