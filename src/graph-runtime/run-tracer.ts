@@ -112,7 +112,7 @@ function traceDestinations(queue: TraceQueue): Destinations {
       createRun: async (run) => queue.post(run),
       updateRun: async (id, run) => queue.patch(id, run),
     };
-    return { client, replicas: [here] };
+    return takesAddresses(client) ? { client, replicas: [here] } : { client };
   }
   const requested = new LangChainTracer();
   const elsewhere = replicasOf(requested);
@@ -130,7 +130,16 @@ function traceDestinations(queue: TraceQueue): Destinations {
       if (isTheirs(to)) await theirs.updateRun(id, { ...run }, to);
     },
   };
-  return { client, replicas: [...elsewhere, here] };
+  return takesAddresses(client) ? { client, replicas: [...elsewhere, here] } : { client };
+}
+
+/**
+ * Returns whether replicas have addresses. Older versions of `langsmith`, such as 0.3.40, take each replica as a pair
+ * that names a project, fail on any other, and read none from the environment.
+ */
+function takesAddresses(client: Client): boolean {
+  const [replica] = replicasOf(new LangChainTracer({ client, replicas: [["probe", undefined]] }));
+  return !Array.isArray(replica);
 }
 
 const TRACING_VARIABLES = [
@@ -144,7 +153,7 @@ function isRequestedByEnvironment(): boolean {
   return TRACING_VARIABLES.some((name) => process.env[name] === "true");
 }
 
-/** Returns the replicas that LANGSMITH_RUNS_ENDPOINTS names; empty when it is not set. */
+/** Returns a tracer's replicas; if it was given none, those that LANGSMITH_RUNS_ENDPOINTS names. */
 function replicasOf(tracer: LangChainTracer): NonNullable<LangChainTracerFields["replicas"]> {
   const id = crypto.randomUUID();
   tracer._createRunForChainStart({ lc: 1, type: "not_implemented", id: ["probe"] }, {}, id);

@@ -44,11 +44,12 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   // These are undefined when the request ended before they were set.
   const scope: Scope | undefined = c.get("scope");
   const settings: Settings | undefined = c.get("settings");
-  log(settings?.logLevel ?? "info", levelOf(c.res.status), {
+  const route = loggedRoute(c);
+  log(settings?.logLevel ?? "info", levelOf(c.res.status, route["route"] ?? null), {
     event: "request",
     request_id: requestId,
     method: c.req.method,
-    ...loggedRoute(c),
+    ...route,
     status: c.res.status,
     ms: Date.now() - startedAt,
     workspace: scope?.workspaceId,
@@ -56,7 +57,11 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   });
 };
 
-function levelOf(status: number): LogLevel {
+/** Monitors, load balancers and the CLI's own start request this route all the time. */
+const HEALTH_CHECK = "/ok";
+
+function levelOf(status: number, route: string | null): LogLevel {
   if (status >= 500) return "error";
-  return status >= 400 ? "warn" : "info";
+  if (status >= 400) return "warn";
+  return route === HEALTH_CHECK ? "debug" : "info";
 }

@@ -79,6 +79,19 @@ describe("the log of requests", () => {
     const where = Object.entries(request).filter(([name]) => !general.has(name));
     expect(Object.fromEntries(where)).toEqual(logged);
   });
+
+  test.for([
+    ["/ok", "info", 0],
+    ["/ok", "debug", 1],
+    ["/info", "info", 1],
+  ] as const)("has %s at the level %s: %i times", async ([path, level, times], { expect }) => {
+    const lines: string[] = [];
+    for (const name of ["debug", "info"] as const) {
+      vi.spyOn(console, name).mockImplementation((line: unknown) => void lines.push(String(line)));
+    }
+    expect((await send(path, { vars: { LOG_LEVEL: level } })).status).toBe(200);
+    expect(lines.filter((line) => line.includes('"event":"request"'))).toHaveLength(times);
+  });
 });
 
 describe("a server without keys", () => {
