@@ -15,22 +15,8 @@ type Unrecorded = { unrecorded: string };
  * times its size. Returns undefined for values that have no JSON text. Never throws.
  */
 export function traceValueJson(value: unknown): string | Unrecorded | undefined {
-  const ancestors: unknown[] = [];
-  let chars = 0;
-  function replace(this: unknown, key: string, projected: unknown): unknown {
-    // This reads the value before `toJSON`, because that of a Buffer has already made a list of numbers.
-    const original: unknown = Reflect.get(Object(this), key);
-    const shown = isBinary(original) ? describeBytes(original) : plain(projected);
-    chars += key.length + (typeof shown === "string" ? shown.length : 4);
-    if (chars > MAX_VALUE_CHARS) throw new TooLargeError();
-    if (typeof shown !== "object" || shown === null) return shown;
-    while (ancestors.length > 0 && ancestors.at(-1) !== this) ancestors.pop();
-    if (ancestors.includes(shown)) return { result: "[Circular]" };
-    ancestors.push(shown);
-    return shown;
-  }
   try {
-    return JSON.stringify(value, replace);
+    return JSON.stringify(new Projection().of(value, ""));
   } catch (error) {
     if (error instanceof TooLargeError) {
       return { unrecorded: `larger than ${MAX_VALUE_CHARS} characters` };
@@ -39,6 +25,68 @@ export function traceValueJson(value: unknown): string | Unrecorded | undefined 
     return {
       unrecorded: `not serialisable: ${error instanceof Error ? error.message : typeof error}`,
     };
+  }
+}
+
+/**
+ * Turns a value into one that `JSON.stringify` writes as described above. Most of what runs hold is plain data,
+ * which is only looked at and not copied: `JSON.stringify` alone is much faster than with a replacer.
+ */
+class Projection {
+  readonly #ancestors: object[] = [];
+  #chars = 0;
+
+  of(value: unknown, key: string): unknown {
+    this.#chars += key.length + (typeof value === "string" ? value.length : 4);
+    if (this.#chars > MAX_VALUE_CHARS) throw new TooLargeError();
+    if (typeof value === "bigint") return value.toString();
+    if (typeof value !== "object" || value === null) return value;
+    // This comes before `toJSON`, because that of a Buffer makes a list of numbers.
+    if (isBinary(value)) return describeBytes(value);
+    if ("toJSON" in value && typeof value.toJSON === "function") {
+      return this.#ofProjected(value.toJSON(key), { isCopied: true });
+    }
+    return this.#ofProjected(value, { isCopied: false });
+  }
+
+  #ofProjected(projected: unknown, { isCopied }: { isCopied: boolean }): unknown {
+    const shown = plain(projected);
+    if (typeof shown === "string") this.#chars += shown.length;
+    if (typeof shown !== "object" || shown === null) return shown;
+    if (this.#ancestors.includes(shown)) return { result: "[Circular]" };
+    this.#ancestors.push(shown);
+    const result = Array.isArray(shown) ? this.#list(shown) : this.#record(shown, isCopied);
+    this.#ancestors.pop();
+    return result;
+  }
+
+  #list(list: readonly unknown[]): readonly unknown[] {
+    let changed: unknown[] | null = null;
+    for (let index = 0; index < list.length; index += 1) {
+      const item = list[index];
+      const shown = this.of(item, "");
+      if (shown !== item) changed ??= list.slice();
+      if (changed !== null) changed[index] = shown;
+    }
+    return changed ?? list;
+  }
+
+  /** Copies the object if it has to be changed, or might have a `toJSON` that was called already. */
+  #record(record: object, isCopied: boolean): object {
+    const hasToJson = isCopied && typeof Reflect.get(record, "toJSON") === "function";
+    let changed: Record<string, unknown> | null = hasToJson
+      ? { ...record, toJSON: undefined }
+      : null;
+    for (const key of Object.keys(record)) {
+      const value: unknown = Reflect.get(record, key);
+      const shown = this.of(value, key);
+      if (shown !== value) changed ??= { ...record };
+      if (changed === null || shown === value) continue;
+      // Plain assignment of "__proto__" would set the prototype and lose the value.
+      if (key === "__proto__") Object.defineProperty(changed, key, { value: shown });
+      else changed[key] = shown;
+    }
+    return changed ?? record;
   }
 }
 

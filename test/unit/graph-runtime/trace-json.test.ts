@@ -5,6 +5,12 @@ import { MAX_VALUE_CHARS, traceValueJson } from "../../../src/graph-runtime/trac
 const circular: Record<string, unknown> = { name: "loop" };
 circular["self"] = circular;
 const shared = { n: 1 };
+const itself = {
+  n: 2n,
+  toJSON(): unknown {
+    return this;
+  },
+};
 
 describe("traceValueJson", () => {
   test.for([
@@ -15,6 +21,8 @@ describe("traceValueJson", () => {
     ["BigInts and regular expressions", [2n ** 64n, /a+/g], '["18446744073709551616","/a+/g"]'],
     ["what JSON leaves out", { f: () => 1, u: undefined }, "{}"],
     ["a cycle", circular, '{"name":"loop","self":{"result":"[Circular]"}}'],
+    ["a Map of BigInts in a list", [new Map([["n", 1n]]), "x"], '[{"n":"1"},"x"]'],
+    ["itself as `toJSON` returns it", itself, '{"n":"2"}'],
     ["a value that is there twice", [shared, shared], '[{"n":1},{"n":1}]'],
     ["bytes, counted", { b: new Uint8Array(9) }, '{"b":"[Uint8Array of 9 bytes]"}'],
     ["a Buffer, counted", { b: Buffer.alloc(9) }, '{"b":"[Buffer of 9 bytes]"}'],
