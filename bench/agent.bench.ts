@@ -7,6 +7,7 @@ import type { BenchResult } from "./support/bench-result.ts";
 import { BENCH_GRAPHS } from "./support/paths.ts";
 import { ServerSide } from "./support/server-side.ts";
 import { AT_FULL_SPEED, type Side } from "./support/side.ts";
+import { startBoundServer } from "./support/start-bound.ts";
 import { startPeerServer } from "./support/start-peer.ts";
 import { startPlatformServer } from "./support/start-platform.ts";
 import { measureThroughput } from "./support/throughput.ts";
@@ -20,8 +21,8 @@ const CHUNK_DELAY = { rounds: 15, tokenDelayMs: 5 };
 const QUEUE = { runs: 100, rounds: 3, peerRounds: 1 };
 
 export async function run(): Promise<BenchResult> {
-  // A new thread is a new SQLite file: where those live decides the throughput. The peer keeps its
-  // threads in memory; a folder on a RAM disk puts the platform's there too.
+  // A new thread is a new SQLite file, so the throughput depends on where those files are. The peer keeps its threads
+  // in memory; with BENCH_STATE_ROOT on a RAM disk, the platform's files are in memory, too.
   const scratch = await mkdtemp(join(process.env["BENCH_STATE_ROOT"] ?? tmpdir(), "bench-agent-"));
   console.log(`state: ${scratch}`);
   const sides: Side[] = [];
@@ -36,6 +37,8 @@ export async function run(): Promise<BenchResult> {
     sides.push(new ServerSide("platform", platform, async () => {}));
     const peer = await startPeerServer(join(scratch, "peer"));
     sides.push(new ServerSide("peer", peer, truncatePeer));
+    const least = await startBoundServer("least", join(scratch, "least"));
+    sides.push(new ServerSide("least", least, async () => {}));
     sides.push(new BareSide());
     return report(await withinTimeLimit(measure(sides)), QUEUE.runs);
   } finally {
@@ -45,7 +48,7 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-/** A side that hangs must fail the benchmark; what it was asked is then ended with its process. */
+/** Fails the benchmark when a side hangs. The abandoned work ends later, when the process of that side is stopped. */
 async function withinTimeLimit<T>(work: Promise<T>): Promise<T> {
   const { promise: tooLong, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
@@ -65,7 +68,10 @@ async function closeAll(sides: Side[], scratch: string): Promise<void> {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** The peer keeps all in memory and writes all of it to a file when idle; this keeps that small. */
+/**
+ * Empties the peer, which keeps everything in memory and writes all of it to a file when idle, so that this stays
+ * small.
+ */
 async function truncatePeer(url: string): Promise<void> {
   const response = await fetch(`${url}/internal/truncate`, {
     method: "POST",
@@ -75,7 +81,7 @@ async function truncatePeer(url: string): Promise<void> {
   if (!response.ok) throw new Error(`The peer was not truncated: ${await response.text()}`);
 }
 
-/** Sides take turns within every round, so that a noisy moment of the machine meets all of them. */
+/** The sides take turns within every round, so that a noisy moment of the machine affects all of them. */
 async function measure(sides: Side[]): Promise<Measured> {
   const samples = (): Samples => new Map(sides.map(({ name }) => [name, []]));
   const measured: Measured = {
@@ -122,6 +128,8 @@ async function measure(sides: Side[]): Promise<Measured> {
     add(measured.firstChunk, side, firstChunkMs);
   });
   await phase("delay per streamed chunk", CHUNK_DELAY.rounds, async (side) => {
+    // It ignores the context, which asks for stamps.
+    if (side.name === "least") return;
     const context = { stamp: true, token_delay_ms: CHUNK_DELAY.tokenDelayMs };
     const { chunkDelaysMs } = await side.createThreadAndStream(context);
     add(measured.chunkDelay, side, ...chunkDelaysMs);
@@ -135,6 +143,7 @@ async function measure(sides: Side[]): Promise<Measured> {
     add(measured.streamThroughput, side, await measureThroughput(operation, THROUGHPUT));
   });
   await phase("runs queued on one thread", QUEUE.rounds, async (side, round) => {
+    if (side.name === "least") return;
     if (side.name === "peer" && round >= QUEUE.peerRounds) return;
     add(measured.queueRun, side, (await side.queueOnOneThread(QUEUE.runs)) / QUEUE.runs);
   });

@@ -13,7 +13,7 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const ROUNDS = SMALL ? 1 : 5;
@@ -45,8 +45,9 @@ export const agent = createAgent({ model: new ChatOpenAI({ apiKey: "none" }), to
 type Samples = { cold: number[]; warm: number[]; local: number[] };
 
 /**
- * From a repository to the first answer of a run: built on the platform, with an empty cache of packages and with a
- * full one; beside it `npm ci` with an empty cache and the build on this machine, which then serves nothing yet.
+ * Measures the time from a repository to the first answer of a run, built on the platform with an empty package cache
+ * and with a full one. For comparison it measures `npm ci` with an empty cache and a local build, which serves nothing
+ * yet.
  */
 export async function run(): Promise<BenchResult> {
   return inScratch("build", TIME_LIMIT_MS, async (scratch) => {
@@ -62,7 +63,7 @@ export async function run(): Promise<BenchResult> {
       const folder = join(scratch.path, `round-${round}`);
       samples.local.push(await timed(() => buildLocally(folder, files, registry.url)));
       await rm(folder, { recursive: true });
-      // With a state of its own it has no packages.
+      // Each platform has a new state directory, so its package cache is empty.
       const platform = await startTracingPlatform(join(scratch.path, `platform-${round}`), {
         vars,
       });
@@ -83,7 +84,7 @@ async function buildLocally(folder: string, files: Files, registry: string): Pro
   const run = promisify(execFile);
   const options = ["--no-audit", "--no-fund", "--ignore-scripts", `--registry=${registry}`];
   await run("npm", ["ci", ...options, `--cache=${join(folder, "cache")}`], { cwd: folder });
-  // The platform reads the schemas of types besides.
+  // The platform reads the schemas from TypeScript types separately, beside the build.
   await buildTarball({ configPath: folder, schemas: false });
 }
 

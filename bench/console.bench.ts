@@ -10,7 +10,7 @@ import { inScratch } from "./support/scratch.ts";
 import { median, p95, roundTo } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 8 * 60_000;
@@ -20,7 +20,10 @@ const CHATS = SMALL ? 2 : 20;
 const BATCH = 1_000;
 const VIEWPORT = { width: 1360, height: 850 };
 
-/** The console in Chromium: tasks that block it while it scrolls, and how long a chat's first token is on its way. */
+/**
+ * Measures the console in Chromium: the tasks that block it while it scrolls, and the delay of a
+ * chat's first token.
+ */
 export async function run(): Promise<BenchResult> {
   return inScratch("console", TIME_LIMIT_MS, async (scratch) => {
     const server = await startConsole();
@@ -82,7 +85,7 @@ async function chatDelays(page: Page, server: ConsoleServer): Promise<number[]> 
   return firstTokenDelays(page);
 }
 
-/** A project of many root runs, and one of a trace with many spans. */
+/** Stores a project with many root runs and a trace with many spans. */
 async function store(server: ConsoleServer): Promise<{ project: string; trace: string }> {
   const ended = { end_time: new Date().toISOString(), outputs: { output: "a text to be shown" } };
   const many = Array.from({ length: ROWS }, (_, index) =>

@@ -17,9 +17,9 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds } from "./support/workerd-usage.ts";
 
-/** Set: a short run that shows that the benchmark works. */
+/** Whether this is only a short run that shows that the benchmark works. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
-/** Set: which statements wrote the rows of each operation. */
+/** Whether to print which statements wrote the rows of each operation. */
 const BY_STATEMENT = Boolean(process.env["BENCH_STATEMENTS"]);
 
 const TIME_LIMIT_MS = 12 * 60_000;
@@ -32,7 +32,7 @@ const CHUNK_DELAY_MS = 20;
 const TRACES = SMALL ? 34 : 340;
 const PROJECT = "bench-cost";
 
-/** So long that a busy machine does not add a hop. */
+/** Long enough that delays of a busy machine do not count as a hop. */
 const HOP_DELAY_MS = 400;
 const HOPS_DELAYED = {
   object: HOP_DELAY_MS,
@@ -44,16 +44,16 @@ const HOP_SAMPLES = SMALL ? 1 : 3;
 
 type Operation = {
   title: string;
-  /** Of one operation. */
+  /** Performs one operation. */
   run: () => Promise<unknown>;
   operations: number;
-  /** Units that one run of the operation consists of, where what is told is the cost of one of them. */
+  /** Units in one operation, if the reported cost is that of one unit. */
   units?: number;
 };
 
 type Measured = Cost & { title: string };
 
-/** What one operation asks of Cloudflare, counted where it is asked: see `counting/worker.ts`. */
+/** Measures what one operation requests from Cloudflare, counted at the bindings: see `counting/worker.ts`. */
 export async function run(): Promise<BenchResult> {
   return inScratch("cost", TIME_LIMIT_MS, async (scratch) => {
     const platform = scratch.track(await startCountedPlatform(join(scratch.path, "platform")));
@@ -121,7 +121,7 @@ export async function run(): Promise<BenchResult> {
   });
 }
 
-/** Recorded requests of the official tracer, each of a batch of 100 creates and updates. */
+/** Recorded requests of the official tracer, each with a batch of 100 creates and updates. */
 async function spans(
   platform: CountedPlatform,
 ): Promise<{ runs: number; post: () => Promise<unknown> }> {
@@ -139,7 +139,7 @@ async function spans(
   };
 }
 
-/** The mean: what follows an answer is told from that of no other operation. */
+/** Returns the mean cost: work that follows an answer cannot be attributed to a single operation. */
 async function costOf(
   platform: CountedPlatform,
   { title, run: runOnce, operations, units = 1 }: Operation,
@@ -156,7 +156,7 @@ async function costOf(
   return { title, ...counts, cpuMs, seconds };
 }
 
-/** Of a run on an existing thread, on an isolate that has served one before. */
+/** Measures the first event of a run on an existing thread, in an isolate that has served a run before. */
 async function firstEventOf(
   platform: CountedPlatform,
   client: Client,
@@ -180,7 +180,7 @@ async function firstEventOf(
 
 function print(measured: Measured[]): void {
   const number = (value: number): string => (value < 10 ? value.toFixed(2) : value.toFixed(1));
-  console.log("\nfor one of them, with what follows its answer:");
+  console.log("\nper operation, including the work after its answer:");
   printTable(
     [
       "",

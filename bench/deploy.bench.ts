@@ -11,19 +11,19 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const ROUNDS = SMALL ? 1 : 7;
 const TIME_LIMIT_MS = 6 * 60_000;
-/** Asking more often takes the time of the server that is measured. */
+/** More frequent polling would take CPU time from the server that is measured. */
 const POLL_MS = 25;
 
 type Samples = { deploy: number[]; build: number[]; peer: number[] };
 
 /**
- * From nothing to the first answer of a run, of the same project: a deployment on an installation that
- * runs, from its first request on, and the peer's dev server, from the start of its process on.
+ * Measures the time from nothing to the first answer of a run, for the same project: a deployment on a running
+ * installation, from its first request on, and the peer's dev server, from the start of its process on.
  */
 export async function run(): Promise<BenchResult> {
   return inScratch("deploy", TIME_LIMIT_MS, async (scratch) => {
@@ -54,7 +54,7 @@ async function deployAndRun(
 async function startPeerAndRun(scratch: Scratch, stateDir: string): Promise<void> {
   const server = scratch.track(await startPeerServer(stateDir));
   await new ServerSide("peer", server, async () => {}).createThreadAndWait();
-  // Its end is not measured; the next round would run beside it.
+  // The stop is not measured, but is awaited before the next measurement, which it would otherwise overlap.
   ended.push(server.stop());
 }
 

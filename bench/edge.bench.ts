@@ -10,8 +10,9 @@ import { BENCH_GRAPHS } from "./support/paths.ts";
 import { inScratch } from "./support/scratch.ts";
 import { median, roundTo } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
+import { timed } from "./support/timing.ts";
 
-/** Set: a short run that shows that the benchmark works. */
+/** Whether this is only a short run that shows that the benchmark works. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 8 * 60_000;
@@ -19,7 +20,7 @@ const SAMPLES = SMALL ? 3 : 15;
 const CHUNKS = SMALL ? 20 : 100;
 const CHUNK_DELAY_MS = 20;
 
-/** What a hop takes between the machines of one city, as an assumption: set by these variables. */
+/** The assumed duration of a hop between machines in one city; these variables change it. */
 const EDGE: HopDelays = {
   object: fromEnv("BENCH_OBJECT_MS", 5),
   d1: fromEnv("BENCH_D1_MS", 25),
@@ -30,8 +31,9 @@ const EDGE: HopDelays = {
 type Measure = { title: string; name: string; sample: () => Promise<number> };
 
 /**
- * What users feel whose requests meet the network between the machines of Cloudflare: each hop of the Worker and its objects
- * waits before it leaves. Beside it the same without, on this machine, in turns.
+ * Measures the latency for users when requests cross the network between Cloudflare's machines: each hop of the Worker
+ * and its objects waits before it leaves. Runs without these delays, on this machine, alternate with those that have
+ * them.
  */
 export async function run(): Promise<BenchResult> {
   return inScratch("edge", TIME_LIMIT_MS, async (scratch) => {
@@ -94,12 +96,6 @@ async function measuresOf(client: Client, deployed: Client): Promise<Measure[]> 
   ];
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
 async function newThreadFirstEvent(client: Client): Promise<number> {
   let threadId = "";
   const created = await timed(
@@ -108,7 +104,7 @@ async function newThreadFirstEvent(client: Client): Promise<number> {
   return created + (await firstEventMs(client, threadId));
 }
 
-/** How long after the one before a chunk comes, beyond the pause that the graph makes. */
+/** Returns the mean milliseconds between two chunks, beyond the pause that the graph makes. */
 async function perChunk(client: Client, resumable: boolean): Promise<number> {
   const times = await streamOnThread(client, { count: CHUNKS, resumable, delayMs: CHUNK_DELAY_MS });
   const first = times[0] ?? 0;
@@ -119,6 +115,6 @@ async function perChunk(client: Client, resumable: boolean): Promise<number> {
 function fromEnv(name: string, otherwise: number): number {
   const text = process.env[name];
   const value = text === undefined ? otherwise : Number(text);
-  if (!(value >= 0)) throw new Error(`${name} is no number of milliseconds: ${text}`);
+  if (!(value >= 0)) throw new Error(`${name} must be a number of milliseconds, not ${text}`);
   return value;
 }

@@ -18,17 +18,18 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 import { cpuSeconds } from "./support/workerd-usage.ts";
+import { secondsSince } from "./support/timing.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 20 * 60_000;
 const DAY_MS = 86_400_000;
 const CONCURRENT_REQUESTS = 4;
-/** Each question takes some milliseconds of the thread that exports. */
+/** Each poll takes some milliseconds of the thread that exports. */
 const POLL_MS = 100;
 
-/** All of these come in by the API: copies of texts would compress better than texts do. */
+/** All of these are sent to the API, because copied texts would compress better than real ones do. */
 const DISTINCT_TRACES = SMALL ? 300 : 20_000;
 const DISTINCT_GAP_MS = 1000;
 const CODECS = [
@@ -39,7 +40,7 @@ const CODECS = [
 ] as const;
 const ROUNDS = SMALL ? 1 : 4;
 
-/** Made of copies, one behind the other, of what comes in by the API. */
+/** These projects consist of copies, one after the other, of the traces that are sent to the API. */
 const COPIED_TRACES = SMALL ? 300 : 3_334;
 const COPIED_GAP_MS = 50;
 const COPIED_SCALE = 0.3;
@@ -50,7 +51,7 @@ const TIMED_ROUNDS: Record<Size, number> = { "100k": SMALL ? 1 : 5, "1m": 1 };
 type Size = (typeof SIZES)[number];
 type Codec = (typeof CODECS)[number]["compression"];
 type Bench = { platform: TracingPlatform; bucket: DiscardBucket; destination: string };
-/** Milliseconds of the clock, and of the CPU time of the process that does the work. */
+/** Wall-clock time, and CPU time of the process that does the work, in milliseconds. */
 type Elapsed = { ms: number; cpuMs: number };
 type Exported = Elapsed & { id: string };
 
@@ -98,7 +99,7 @@ async function withPlatform<T>(
   return result;
 }
 
-/** Both write the same rows, in turns, so that a noisy moment of the machine meets both. */
+/** Both sides write the same rows, in turns, so that a noisy moment of the machine affects both. */
 async function compareWithDuckDb(scratch: Scratch, bench: Bench): Promise<Copies> {
   const { platform, bucket } = bench;
   const project = await ingest(platform, "bench-distinct", {
@@ -116,7 +117,7 @@ async function compareWithDuckDb(scratch: Scratch, bench: Bench): Promise<Copies
   const copies = Object.fromEntries(
     CODECS.map(({ compression }) => [compression, { platform: [], duckDb: [], bytes: 0 }]),
   ) as unknown as Copies;
-  // The first round warms up.
+  // The first round is a warm-up.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const codec of CODECS) {
       const { id, ...elapsed } = await exportProject(bench, project, codec.compression, rows);
@@ -177,14 +178,14 @@ function runsOf(size: Size): number {
 }
 
 /**
- * In a process of its own, whose memory is compared with what it was before its first export. Some
- * exports of each size, as the process grows until collecting garbage has found its pace.
+ * Measures exports of one size. Memory is compared with what the process used before the first one. There are several
+ * exports, as the process grows until garbage collection has found its pace.
  */
 async function measureSize(bench: Bench, size: Size, project: string): Promise<Growing[Size]> {
   const rows = runsOf(size);
   const times: number[] = [];
   const memory = await watchMemory(bench.platform.workerdPid, async () => {
-    // The first round warms up.
+    // The first round is a warm-up.
     for (let round = 0; round <= TIMED_ROUNDS[size]; round += 1) {
       const { ms } = await exportProject(bench, project, "snappy", rows);
       if (round > 0) times.push(ms);
@@ -193,7 +194,7 @@ async function measureSize(bench: Bench, size: Size, project: string): Promise<G
   return { msPerRow: median(times) / rows, memory };
 }
 
-/** From the request until the export is complete; throws when rows are missing. */
+/** Measures from the request until the export is complete. Throws when rows are missing. */
 async function exportProject(
   { platform, destination }: Bench,
   project: string,
@@ -287,8 +288,4 @@ function yesterday(): number {
 
 function milliseconds(elapsed: readonly Elapsed[]): string {
   return elapsed.map(({ ms }) => ms.toFixed(0)).join(" ");
-}
-
-function secondsSince(startedAt: number): string {
-  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }

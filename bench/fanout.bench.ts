@@ -13,18 +13,18 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds, workerdOf } from "./support/workerd-usage.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 8 * 60_000;
-/** As fast as the graph writes them. */
+/** The graph writes these events without a pause. */
 const EVENTS = { count: SMALL ? 50 : 1_000, size: 40 };
 const ROUNDS = SMALL ? 1 : 7;
 const CROWD = SMALL ? 8 : 100;
-/** Connections that are opened at once. */
+/** Connections that are opened at the same time. */
 const OPENING = 10;
 
-/** A server of events: makes a thread, and has a run of it write them. */
+/** A server of events, which can make a thread and start a run that writes the events to it. */
 type Side = {
   url: string;
   pid: () => number;
@@ -36,8 +36,8 @@ type Crowd = { side: Side; readers: number; transport: Transport };
 type Round = { events: number; cpuSeconds: number; wallMs: number };
 
 /**
- * One reader of a thread's events, by each transport in turn, and many, in turns. Half of the many are WebSockets; then
- * all of them are of one kind, and those of WebSockets stand beside a Worker that does nothing but send.
+ * Measures one reader of a thread's events, by each transport, and many readers, all in turns. First half of the many
+ * are WebSockets; then all are of one kind, and WebSockets are compared with a Worker that does nothing but send.
  */
 export async function run(): Promise<BenchResult> {
   return inScratch("fanout", TIME_LIMIT_MS, async (scratch) => {
@@ -90,7 +90,7 @@ function platformSide(url: string, pid: number): Side {
   };
 }
 
-/** Opens so many readers of a thread, lets a run begin, and measures until the last one has all. */
+/** Opens the readers of a thread, starts a run, and measures until the last reader has all events. */
 async function readTogether({ side, readers: count, transport }: Crowd): Promise<Round> {
   const { url, pid } = side;
   const threadId = await side.createThread();

@@ -7,7 +7,7 @@ import { inScratch } from "./support/scratch.ts";
 
 const TIME_LIMIT_MS = 15 * 60_000;
 
-/** What becomes slower as more is stored, and what a start over what is stored takes. */
+/** Measures what becomes slower as more data is stored, and how long a start on existing data takes. */
 export async function run(): Promise<BenchResult> {
   return inScratch("growth", TIME_LIMIT_MS, async (scratch) => {
     const { history_10k_vs_100 } = await measureHistory(scratch);

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import type { BenchResult } from "./support/bench-result.ts";
 import { postStream } from "./support/multipart-stream.ts";
-import { REPO_ROOT } from "./support/paths.ts";
 import { type RecordedRequest, recordRequests } from "./support/recorded-requests.ts";
 import { replay } from "./support/replay.ts";
 import { reportRatios } from "./support/report-ratios.ts";
@@ -9,12 +8,12 @@ import { type MemoryGrowth, watchMemory } from "./support/resident-memory.ts";
 import { eventsOfTraces } from "./support/sample-trace.ts";
 import { inScratch, type Scratch } from "./support/scratch.ts";
 import { OPERATIONS_PER_REQUEST } from "./support/send-events.ts";
-import { type StartedServer, startTellingServer } from "./support/server-process.ts";
+import { startBoundServer } from "./support/start-bound.ts";
 import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 6 * 60_000;
@@ -22,7 +21,7 @@ const CONCURRENCY = 4;
 const WARM_UP_ROUNDS = SMALL ? 1 : 4;
 const ROUNDS = SMALL ? 2 : 10;
 const REQUESTS_PER_ROUND = SMALL ? 6 : 20;
-/** As of an application that starts 20 traces a second, each of which takes some seconds. */
+/** The load of an application that starts 20 traces a second, each of which takes some seconds. */
 const TRACE_GAP_MS = 50;
 const OPERATIONS_PER_TRACE = 6;
 const PROJECT = "bench";
@@ -30,7 +29,7 @@ const PROJECT = "bench";
 const MEGABYTE = 1_000_000;
 const BYTES_PER_RUN = 20_000;
 const STREAM_MEGABYTES = SMALL ? { small: 2, large: 10 } : { small: 20, large: 100 };
-/** Small streams, until the process has the size that it works with whatever comes. */
+/** Small streams that are sent first, until the process has reached its working size. */
 const STREAM_WARM_UPS = SMALL ? 1 : 5;
 const STREAM_ROUNDS = SMALL ? 1 : 3;
 
@@ -55,18 +54,10 @@ export async function run(): Promise<BenchResult> {
   });
 }
 
-/** Serves the Worker that decodes and drops, under a workerd of its own. */
-function startDiscardServer(stateDir: string): Promise<StartedServer> {
-  return startTellingServer({
-    args: [join(import.meta.dirname, "support/discard-process.ts"), stateDir],
-    cwd: REPO_ROOT,
-  });
-}
-
-/** Both sides get the same bytes in turns, so that a noisy moment of the machine meets both. */
+/** All sides get the same bytes, in turns, so that a noisy moment of the machine affects all. */
 async function measureReplay(scratch: Scratch): Promise<Replayed> {
   const platform = scratch.track(await startTracingPlatform(join(scratch.path, "platform")));
-  const discard = scratch.track(await startDiscardServer(join(scratch.path, "discard")));
+  const discard = scratch.track(await startBoundServer("discard", join(scratch.path, "discard")));
   const rounds = await recordRounds(platform);
   const sides = {
     platform: { url: `${platform.url}/runs/multipart`, headers: { "x-api-key": platform.apiKey } },
@@ -112,7 +103,7 @@ async function recordRounds(platform: TracingPlatform): Promise<RecordedRequest[
   );
 }
 
-/** In a process of its own for each round, and in turns: what comes first finds a smaller process. */
+/** Measures streams in a new process for each round, in alternating order: the first stream finds a smaller process. */
 async function measureStreams(scratch: Scratch, round: number, streams: Streams): Promise<void> {
   const platform = scratch.track(await startTracingPlatform(join(scratch.path, `stream-${round}`)));
   const target = {
@@ -140,17 +131,17 @@ async function measureStreams(scratch: Scratch, round: number, streams: Streams)
   await platform.stop();
 }
 
-/** A platform that loses runs, or what ends them, may not be called fast. */
+/** Checks that all runs are stored and ended: a platform that loses some may not be called fast. */
 async function checkStored(platform: TracingPlatform, posted: number): Promise<void> {
   const project = await platform.projectId(PROJECT);
   const stored = await platform.countRuns(project);
   if (stored !== posted) throw new Error(`${posted} runs were posted, ${stored} are stored`);
   const body = { session: [project], filter: 'eq(status, "pending")', limit: 1 };
   const { runs } = (await platform.request("POST", "/runs/query", body)) as { runs: unknown[] };
-  if (runs.length > 0) throw new Error("runs are pending that were updated");
+  if (runs.length > 0) throw new Error("Runs that were updated are still pending");
 }
 
-/** Prints all sides, and returns the others' runs per second as shares of what only parses. */
+/** Prints all sides. Returns the runs per second of the two that store, as shares of the side that only parses. */
 function reportReplay({ runs, bytes, platform, discard, kept }: Replayed) {
   const row = (title: string, elapsed: readonly number[]): string[] => {
     const perSecond = (amounts: readonly number[]): number =>
@@ -202,7 +193,10 @@ function streamRow(samples: readonly StreamSample[]): string[] {
   ];
 }
 
-/** In bytes; less than a megabyte is as good as none, and nothing to divide by. */
+/**
+ * Returns the growth in bytes. Less than a megabyte counts as a megabyte: it is noise, and must not
+ * become a divisor.
+ */
 function growthOf(samples: readonly StreamSample[]): number {
   return Math.max(MEGABYTE, median(samples.map(({ before, peak }) => peak - before)));
 }

@@ -10,7 +10,7 @@ import { median } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { measureThroughput } from "./support/throughput.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 6 * 60_000;
@@ -23,16 +23,16 @@ const CONCURRENCY = 16;
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
 const PROJECT = "bench";
 const MAX_KEYS = 100;
-/** How many of its 100 requests a second each key is to use: busy, and never refused. */
+/** Of the 100 requests a second that a key is allowed, how many it is to use: busy, and never refused. */
 const REQUESTS_PER_KEY: Record<RequestName, number> = { list: 50, query: 25 };
-/** For when the first rounds met a noisy moment, and the later ones are faster. */
+/** Minimum number of keys, in case the first rounds met a noisy moment and later ones are faster. */
 const MIN_KEYS: Record<RequestName, number> = { list: 4, query: 20 };
 
-/** The limit of queries, 15 in 10 seconds, would end a benchmark; this one is counted in the same way. */
+/** The default limit of queries, 15 in 10 seconds, would end a benchmark; this one is counted in the same way. */
 const OVERRIDES = { [WORKSPACE_ID]: { "runs-query": { count: 100, seconds: 1 } } };
 
 type Side = {
-  /** Sends a request once more, with the next of so many keys. */
+  /** Sends a request with the next of `keys` API keys. */
   list: (keys: number) => Promise<void>;
   query: (keys: number) => Promise<void>;
 };
@@ -66,14 +66,14 @@ async function measure(sides: Sides, request: RequestName): Promise<Measured> {
   let fastest = 0;
   for (let round = 0; round <= WARM_UP_ROUNDS; round += 1) {
     fastest = Math.max(fastest, await throughput("unlimited", MAX_KEYS));
-    // Also so that its connections do not idle for as long as the server keeps them.
+    // This also keeps the connections from idling until the server's keep-alive time-out.
     await throughput("limited", MAX_KEYS);
   }
   const enough = Math.max(MIN_KEYS[request], Math.ceil(fastest / REQUESTS_PER_KEY[request]));
   const keys = Math.min(MAX_KEYS, enough);
   const measured: Measured = { keys, limited: [], unlimited: [] };
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
-    // The other one first each time, so that a noisy moment meets both.
+    // The order alternates, so that a noisy moment affects both.
     const names = ["limited", "unlimited"] as const;
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const perSecond = await throughput(name, keys);
@@ -123,7 +123,7 @@ function makeKeys(stateDir: string): Promise<string[]> {
   });
 }
 
-/** With one run in it; returns its id. */
+/** Creates a project with one run in it, and returns its id. */
 async function makeProject(url: string, apiKey: string): Promise<string> {
   const headers = { "x-api-key": apiKey, "content-type": "application/json" };
   const [id, start_time] = [crypto.randomUUID(), new Date().toISOString()];
@@ -146,7 +146,9 @@ function report(measured: Record<RequestName, Measured>): BenchResult {
     query: "POST /runs/query, exact: 100 in 1 s",
   };
   const names = ["list", "query"] as const;
-  console.log(`\n${CONCURRENCY} requests at a time, with so many keys in turn; requests/s`);
+  console.log(
+    `\n${CONCURRENCY} requests at a time, with the given number of keys in turn; requests/s`,
+  );
   printTable(
     ["", "keys", "limited", "unlimited"],
     names.map((name) => {

@@ -7,8 +7,8 @@ const SUFFIX = ".bench.ts";
 for (const name of Object.keys(process.env)) {
   if (/^(?:LANGSMITH|LANGCHAIN|LANGGRAPH)_/.test(name)) delete process.env[name];
 }
-// By default LangChain calls its handlers from one queue per process; graphs that stream beside each
-// other then end before that queue has come to their last chunks, and lose them.
+// By default LangChain calls its handlers from one queue per process. Graphs that stream at the same time then end
+// before that queue has reached their last chunks, and lose them.
 process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";
 
 const names = readdirSync(import.meta.dirname)

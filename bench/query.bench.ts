@@ -16,20 +16,21 @@ import { manualClient, sendEvents } from "./support/send-events.ts";
 import { median, p95 } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { startTracingPlatform, type TracingPlatform } from "./support/tracing-platform.ts";
+import { secondsSince } from "./support/timing.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 8 * 60_000;
 const DAY_MS = 86_400_000;
-/** What comes in by the API for each project; the larger ones are then made of copies of it. */
+/** Traces that are sent to the API for each project. The larger projects are then made of copies of them. */
 const TRACES = SMALL ? 500 : 3_334;
 const SIZES = ["10k", "100k", "1m"] as const;
 const TIMES: Record<Size, number> = { "10k": 1, "100k": SMALL ? 2 : 10, "1m": SMALL ? 10 : 100 };
-/** Less than usual, to be copied sooner: of a page, projects of all sizes read the same. */
+/** Smaller payloads than usual, so that copying is faster: a page reads the same amount in projects of all sizes. */
 const PAYLOAD_SCALE = 0.3;
 const CONCURRENT_REQUESTS = 4;
-/** The last trace has to end on the same day. */
+/** The gap is such that the last trace ends on the same day. */
 const GAP_MS = Math.floor((DAY_MS - 60_000) / TRACES);
 const PAGE_LIMIT = 100;
 const WARM_UP_ROUNDS = 2;
@@ -40,7 +41,7 @@ const ROUNDS_WITHOUT_INDEX = SMALL ? 1 : 2;
 type Size = (typeof SIZES)[number];
 type Project = { size: Size; id: string };
 
-/** Milliseconds. */
+/** Durations in milliseconds. */
 type Samples = Record<Size, number[]>;
 
 export async function run(): Promise<BenchResult> {
@@ -101,7 +102,7 @@ function runsOf(size: Size): number {
   return TRACES * RUNS_PER_TRACE * TIMES[size];
 }
 
-/** Projects take turns within every round, so that a noisy moment of the machine meets all of them. */
+/** The projects take turns within every round, so that a noisy moment of the machine affects all of them. */
 async function measure(
   platform: TracingPlatform,
   projects: readonly Project[],
@@ -168,8 +169,4 @@ function report(measured: ReadonlyMap<QueryCase, Samples>, duckDbMs: number): Be
     filter_1m_vs_10k: [worst.slowdown, `<= 3 (${worst.title})`],
     search_1m_vs_duckdb: [searchMs / duckDbMs, "<= 5"],
   });
-}
-
-function secondsSince(startedAt: number): string {
-  return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }

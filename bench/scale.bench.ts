@@ -11,14 +11,14 @@ import { QUESTION } from "./support/side.ts";
 import { roundTo } from "./support/statistics.ts";
 import { cpuSeconds } from "./support/workerd-usage.ts";
 
-/** Set: a short run that shows that the benchmark works. */
+/** Whether this is only a short run that shows that the benchmark works. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 9 * 60_000;
 const WARM_UPS = 3;
 const THREADS = SMALL ? 5 : 60;
 const RUNS_OF_A_THREAD = SMALL ? 2 : 5;
-/** Threads that are made and read at once, each an object of its own: what one machine holds. */
+/** Threads, each with its own object, that are made and read at the same time to see how many one machine holds. */
 const OBJECTS = Number(process.env["BENCH_OBJECTS"] ?? (SMALL ? 200 : 50_000));
 const AT_ONCE = 64;
 const OPENING_LIMIT_MS = 3 * 60_000;
@@ -30,8 +30,8 @@ const LOADS: Load[] = [
 ];
 
 /**
- * What is counted for a thread and for a run, multiplied: the bill, and which published limit of the platform is met at
- * which size. Beside it, what can be tried here: very many objects on one machine.
+ * Multiplies the counts of a thread and of a run, to get the bill and the size at which each published limit of the
+ * platform is met. Also tries what can be tried here: very many objects on one machine.
  */
 export async function run(): Promise<BenchResult> {
   return inScratch("scale", TIME_LIMIT_MS, async (scratch) => {
@@ -99,7 +99,10 @@ async function measure(
   return { counts, shares, dollars: dollarsPerMillion({ ...counts, cpuMs, seconds }) };
 }
 
-/** Makes threads from many clients at once until there are so many, or time is over, and then reads the first again. */
+/**
+ * Makes threads from many clients at once until there are enough or time is over, and then reads the
+ * first ones again.
+ */
 async function openMany(
   platform: CountedPlatform,
   client: Client,

@@ -10,7 +10,7 @@ import { median, p95 } from "./support/statistics.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds, workerdOf } from "./support/workerd-usage.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 15 * 60_000;
@@ -18,16 +18,16 @@ const ITEMS = SMALL ? 2_000 : 100_000;
 const FILLED_AT_ONCE = 500;
 const ROUNDS = SMALL ? 1 : 7;
 const ITEM_BYTES = DIMS * Float32Array.BYTES_PER_ELEMENT;
-/** What plain Node reads in one go. */
+/** Items that plain Node reads at a time. */
 const READ_ITEMS = 5_000;
 const HELD_UP_EVERY_MS = 5;
 
 type Round = { cpuSeconds: number; wallMs: number; heldUpMs: number[] };
 
-/** A search by meaning beside the least that any exact one does: reading the vectors, and the products. */
+/** Compares a search by meaning with the least work of any exact search: reading the vectors and multiplying them. */
 export async function run(): Promise<BenchResult> {
   return inScratch("store", TIME_LIMIT_MS, async (scratch) => {
-    // Connections end while this process is busy: what needs none comes first.
+    // Connections time out while this process is busy, so the part that needs no connection comes first.
     const file = join(scratch.path, "vectors");
     writeVectors(file);
     const rounds = Array.from({ length: ROUNDS + 1 }, (_, number) => number);
@@ -42,7 +42,7 @@ export async function run(): Promise<BenchResult> {
     const pid = workerdOf(stateDir);
     const searches: Round[] = [];
     for (const number of rounds) searches.push(await search(client, pid, number));
-    // The first rounds warm up.
+    // The first rounds are warm-ups.
     return report(searches.slice(1), plain.slice(1));
   });
 }
@@ -53,7 +53,7 @@ async function search(client: Client, pid: number, number: number): Promise<Roun
   const searching = client.store
     .searchItems(["many"], { query: `${number}` })
     .finally(() => end.abort());
-  // Somebody else, who wants one item.
+  // Another client requests one item meanwhile.
   const heldUpMs: number[] = [];
   const others = async (): Promise<void> => {
     while (!end.signal.aborted) {
@@ -77,7 +77,7 @@ function writeVectors(file: string): void {
   closeSync(opened);
 }
 
-/** The seconds of CPU that reading all vectors and multiplying them takes. */
+/** Returns the CPU seconds that reading and multiplying all vectors takes. */
 function plainSearch(file: string, number: number): number {
   const before = process.cpuUsage();
   const query = vectorOf(number);
@@ -116,7 +116,7 @@ function report(searches: Round[], plain: number[]): BenchResult {
       ["read and multiply in Node", median(plain).toFixed(2), ""],
     ],
   );
-  console.log("\nms that others wait for an item meanwhile");
+  console.log("\nms that other clients wait for an item meanwhile");
   const row = [median(held), p95(held), Math.max(...held)].map((ms) => ms.toFixed(0));
   printTable(["", "median", "p95", "most"], [["", ...row]]);
   return reportRatios({ search_cpu_vs_plain: [cpu / median(plain), "<= 4"] });

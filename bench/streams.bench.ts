@@ -14,19 +14,19 @@ import { openReader, type StreamReader } from "./support/stream-reader.ts";
 import { printTable } from "./support/table.ts";
 import { cpuSeconds, workerdOf } from "./support/workerd-usage.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const TIME_LIMIT_MS = 8 * 60_000;
 const GRAPH = "writer";
-/** As tokens of a model come; each reader also gets the run's metadata. */
+/** The events come at the pace of a model's tokens. Each reader also gets the run's metadata. */
 const EVENTS = { count: 40, size: 40, delay_ms: 50 };
 const ROUNDS = SMALL ? 1 : 5;
 const CROWD = SMALL ? 16 : 256;
 const LEAVING = SMALL ? 32 : 1_000;
-/** Connections that are opened at once. */
+/** Connections that are opened at the same time. */
 const OPENING = 32;
-/** Memory is given back after a while, not at once. */
+/** Time for the allocator to return memory to the system, which it does not do at once. */
 const SETTLE_MS = SMALL ? 100 : 20_000;
 
 type Bench = { url: string; client: Client; pid: number };
@@ -46,7 +46,7 @@ export async function run(): Promise<BenchResult> {
     const peak = residentBytes(bench.pid);
     await sleep(SETTLE_MS);
     const after = residentBytes(bench.pid);
-    // What was not given back to the system, but can be used again, is no more after them.
+    // Memory that was kept by the process but can be reused does not grow with these readers.
     await readTogether(bench, LEAVING);
     const again = residentBytes(bench.pid);
     const crowds: Crowd[] = [];
@@ -60,7 +60,7 @@ export async function run(): Promise<BenchResult> {
   });
 }
 
-/** The same readers of a Worker that does nothing but stream: what is left of those is workerd's own. */
+/** Measures the same readers of a Worker that only streams: the memory that they leave is workerd's own. */
 async function bareMemory(scratch: Scratch): Promise<Memory> {
   const { readTogether, pid } = scratch.track(await startBareStreams(scratch.path, EVENTS));
   await readTogether(CROWD);
@@ -73,7 +73,7 @@ async function bareMemory(scratch: Scratch): Promise<Memory> {
   return { before, peak, after, again: residentBytes(pid()) };
 }
 
-/** Opens so many readers of a run that waits, lets it begin, and measures until the last one has all. */
+/** Opens the readers of a waiting run, lets it begin, and measures until the last reader has everything. */
 async function readTogether({ url, client, pid }: Bench, count: number): Promise<Crowd> {
   const { thread_id } = await client.threads.create();
   const blocking = { input: { count: 1, delay_ms: TIME_LIMIT_MS } };

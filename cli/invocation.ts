@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /** The folder of the checkout, or that of the installed package. */
@@ -7,6 +7,12 @@ export const REPO_ROOT = resolve(import.meta.dirname, "..");
 /** The folder of the package's prebuilt parts. A checkout does not have it. */
 export const BUILT_FOLDER = join(REPO_ROOT, "built");
 export const IS_PACKAGE = existsSync(BUILT_FOLDER);
+
+/** Returns the version in the package.json of the checkout, or of the installed package. */
+export function ownVersion(): string {
+  const manifest = readFileSync(join(REPO_ROOT, "package.json"), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
 
 /** The scripts of this repository, which npm runs in the repository's folder. */
 const NPM_SCRIPTS = new Set(["start", "dev", "cli", "build", "deploy"]);

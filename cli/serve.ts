@@ -1,6 +1,7 @@
 import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
+import { withTimeout } from "../src/lib/with-timeout.ts";
 import { CliError } from "./cli-error.ts";
 import type { D1 } from "./database/database.ts";
 import { settingsFile } from "./installation.ts";
@@ -21,7 +22,7 @@ import { graphVariables } from "./platform/graph-variables.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
 import { loadMiniflare } from "./platform/miniflare.ts";
 import { LogGate } from "./platform/log-gate.ts";
-import { isPortFree } from "./platform/ports.ts";
+import { DEFAULT_HOST, isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
 import { releaseAfterCrash } from "./platform/release-after-crash.ts";
 import { startFailure } from "./platform/start-failure.ts";
@@ -42,7 +43,6 @@ import type { LangGraphChoice } from "./project/langchain-source.ts";
 const READY_TIMEOUT_MS = 120_000;
 const READY_REQUEST_MS = 10_000;
 const READY_POLL_MS = 25;
-const DEFAULT_HOST = "127.0.0.1";
 
 /** Maximum time that a start waits for graphs to load; later failures are still reported. */
 const CHECK_WAIT_MS = 5_000;
@@ -231,7 +231,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         },
       );
       if (options.schemas ?? true) await schemas.read(build.project.typedSources);
-      await withinTime(check, CHECK_WAIT_MS);
+      await withTimeout(CHECK_WAIT_MS, check, () => undefined);
     };
     await lookAt(built);
 
@@ -325,14 +325,6 @@ async function untilAnswering(url: URL): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
   throw new CliError(`the server did not become ready: GET /ok gave ${last}`);
-}
-
-/** Waits for `work`, but not longer than the limit; the work itself continues. */
-async function withinTime(work: Promise<void>, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => resolve(), limitMs);
-  await Promise.race([work, promise]);
-  clearTimeout(timer);
 }
 
 /** Runs all clean-ups, the last one first, even when some fail; then throws the first failure. */

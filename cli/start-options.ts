@@ -3,10 +3,10 @@ import { CliError } from "./cli-error.ts";
 import { addGraphsOptions, type GraphsOptions, ownConfigPath } from "./graphs-options.ts";
 import { defaultState } from "./installation.ts";
 import { pathFromUser } from "./invocation.ts";
+import { DEFAULT_HOST } from "./platform/ports.ts";
 import type { LangGraphChoice } from "./project/langchain-source.ts";
 
 export const DEFAULT_PORT = 8123;
-export const DEFAULT_HOST = "127.0.0.1";
 
 /** The options that `npm start` and `threadworks dev` share, as commander returns them. */
 export type ServeOptions = {

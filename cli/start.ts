@@ -1,22 +1,16 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describeError } from "./cli-error.ts";
 import { localDatabase } from "./database/database.ts";
 import { releaseLeases } from "../src/db/tools/release-leases.ts";
 import { ensureLocalWorkspace } from "./database/identity.ts";
 import { prepareHome } from "./prepare-home.ts";
-import { REPO_ROOT } from "./invocation.ts";
+import { ownVersion, REPO_ROOT } from "./invocation.ts";
 import type { LocalS3 } from "./platform/local-s3.ts";
 import { whenParentEnds } from "./platform/parent-process.ts";
-import { nextFreePort } from "./platform/ports.ts";
+import { DEFAULT_HOST, nextFreePort } from "./platform/ports.ts";
 import { loadProjectConfig } from "./project/langgraph-json.ts";
 import { startPlatform, type Platform, type PlatformLog } from "./serve.ts";
-import {
-  DEFAULT_HOST,
-  DEFAULT_PORT,
-  readStartOptions,
-  type StartOptions,
-} from "./start-options.ts";
+import { DEFAULT_PORT, readStartOptions, type StartOptions } from "./start-options.ts";
+import { textOrEmpty } from "../src/lib/json.ts";
 
 const CLOSE_TIMEOUT_MS = 4_500;
 
@@ -66,8 +60,8 @@ async function serve(options: StartOptions): Promise<void> {
     releaseLeases: (database) => releaseLeases(localDatabase(database)),
     prepareDatabase: (binding, vars) =>
       ensureLocalWorkspace(localDatabase(binding, vars["REGION"] === "eu" ? "eu" : "us"), {
-        workspaceId: text(vars["AGENT_WORKSPACE_ID"]),
-        apiKey: text(vars["LOCAL_API_KEY"]),
+        workspaceId: textOrEmpty(vars["AGENT_WORKSPACE_ID"]),
+        apiKey: textOrEmpty(vars["LOCAL_API_KEY"]),
       }),
     onLog: printLog,
   });
@@ -77,7 +71,7 @@ async function serve(options: StartOptions): Promise<void> {
 function printBanner(platform: Platform, host: string): void {
   const url =
     host === DEFAULT_HOST ? platform.url.replace(DEFAULT_HOST, "localhost") : platform.url;
-  const key = text(platform.vars["LOCAL_API_KEY"]);
+  const key = textOrEmpty(platform.vars["LOCAL_API_KEY"]);
   const rows = [
     ["console", consoleUrl(url, key)],
     ["agent server", url],
@@ -87,7 +81,7 @@ function printBanner(platform: Platform, host: string): void {
     ...s3Rows(platform.s3),
   ];
   const lines = rows.map(([name = "", value]) => `  ${name.padEnd(15)}${value}`);
-  console.log(`\n  Threadworks ${version()}\n\n${lines.join("\n")}`);
+  console.log(`\n  Threadworks ${ownVersion()}\n\n${lines.join("\n")}`);
   if (platform.hasAuth) {
     console.log("\n  The project authenticates the users of the agent server.");
   } else if (platform.vars["AGENT_AUTH"] === "none") {
@@ -130,13 +124,4 @@ async function end(): Promise<void> {
   } catch {
     process.exit(1);
   }
-}
-
-function version(): string {
-  const manifest = readFileSync(join(REPO_ROOT, "package.json"), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

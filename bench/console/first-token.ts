@@ -3,8 +3,9 @@ import type { Page } from "playwright-core";
 const STORED = "bench.delays";
 
 /**
- * Has every page measure how long the first token of an answer takes from its arrival to the frame that shows it. What
- * a stream brings is noted beside the page's own reading of it; the delays outlive the page.
+ * Makes every page measure how long the first token of an answer takes from its arrival to the frame that shows it. A
+ * second reader notes the arrival beside the page's own reader. The delays are in the session storage, so they survive
+ * a reload.
  */
 export async function observeStreams(page: Page): Promise<void> {
   await page.addInitScript((stored) => {
@@ -27,7 +28,7 @@ export async function observeStreams(page: Page): Promise<void> {
       for (;;) {
         const { done, value } = await reader.read();
         if (done) return;
-        // The first words that an agent says.
+        // This is the agent's first text.
         if (arrived === null && /"content":"[^"][^\n]*"type":"(?:ai|AIMessageChunk)"/.test(value)) {
           arrived = performance.now();
           watch();

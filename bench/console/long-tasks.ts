@@ -1,12 +1,12 @@
 import type { Locator, Page } from "playwright-core";
 
-/** Pixels for each frame: some ten screens a second, as somebody who looks for something scrolls. */
+/** Pixels scrolled per frame: about ten screens a second, like a user who is looking for something. */
 const STEP_PX = 140;
 const MOST_FRAMES = 20_000;
 
 type Watched = { longTasks: number[] };
 
-/** Has every page that is opened from now on note its tasks of more than 50 ms. */
+/** Makes every page that is opened later record its tasks of more than 50 ms. */
 export async function observeLongTasks(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const longTasks: number[] = [];
@@ -18,7 +18,7 @@ export async function observeLongTasks(page: Page): Promise<void> {
   });
 }
 
-/** How long the tasks over 50 ms took while a list was scrolled from its beginning to its end. */
+/** Scrolls a list from top to bottom and returns the durations of the tasks over 50 ms meanwhile, in milliseconds. */
 export async function longTasksWhileScrolling(
   page: Page,
   list: Locator,

@@ -1,19 +1,23 @@
 import type { Counts } from "../counting/counts.ts";
 
-/** What one operation costs, of everything that is counted, with the time of workerd and of its objects. */
+/**
+ * The cost of one operation: everything that is counted, the CPU time of workerd, and the seconds for which an object
+ * is awake.
+ */
 export type Cost = Counts & { cpuMs: number; seconds: number };
 
-/** An object that is awake is billed as so much memory. */
+/** Billed memory of an object that is awake, in GB. */
 const OBJECT_GB = 0.128;
 
-/** All rows that are billed as written: those of objects, of D1, and one for each alarm that is set. */
+/** Returns all rows that are billed as written: those of objects, those of D1, and one for each alarm that is set. */
 export function rowsBilled({ rowsWritten, d1RowsWritten, alarmsSet }: Counts): number {
   return rowsWritten + d1RowsWritten + alarmsSet;
 }
 
 /**
- * Dollars for a million of the operation, by the price table of docs/deploy.md: requests, calls and alarms of objects, rows,
- * CPU time, operations of R2 and of queues, and the time for which one object was awake. What is stored is not in it.
+ * Returns the dollars for a million operations, by the price table in docs/deploy.md: requests, calls and alarms of
+ * objects, rows, CPU time, R2 and queue operations, and the time for which one object was awake. Storage is not
+ * included.
  */
 export function dollarsPerMillion(cost: Cost): number {
   const rowsRead = cost.rowsRead + cost.d1RowsRead;
@@ -30,10 +34,10 @@ export function dollarsPerMillion(cost: Cost): number {
   );
 }
 
-/** Dollars for a GB that is kept for a month, by the same table. */
+/** Dollars for a GB that is stored for a month, by the same table. */
 export const DOLLARS_A_GB_MONTH = { objects: 0.2, d1: 0.75 };
 
-/** What was counted between two answers, for each of so many operations. */
+/** Returns the difference between two counts, divided by the number of operations in between. */
 export function perOperation(before: Counts, after: Counts, operations: number): Counts {
   const of = (name: keyof Counts): number => (after[name] - before[name]) / operations;
   return {

@@ -9,16 +9,16 @@ import {
 import { REPO_ROOT } from "../support/paths.ts";
 import { startTracingPlatform, type TracingPlatform } from "../support/tracing-platform.ts";
 
-/** Longer than the alarm with which a thread looks after itself when a run has ended. */
+/** Longer than the delay of the alarm that a thread sets when a run has ended. */
 const QUIET_MS = 12_000;
 const POLL_MS = 500;
 
-/** The platform, and what it has asked of Cloudflare. */
+/** The platform, with counts of its requests to Cloudflare. */
 export type CountedPlatform = TracingPlatform & {
-  /** Of the agent server. */
+  /** Base URL of the agent server. */
   agentUrl: string;
   counted: () => Promise<CountingAnswer>;
-  /** The same, when nothing more is being done: what follows an answer is counted, too. */
+  /** Returns the counts once nothing changes any more, so that work which follows an answer is included. */
   settled: () => Promise<CountingAnswer>;
   delayHops: (hopDelays: HopDelays) => Promise<void>;
 };
@@ -26,7 +26,7 @@ export type CountedPlatform = TracingPlatform & {
 export async function startCountedPlatform(stateDir: string): Promise<CountedPlatform> {
   const platform = await startTracingPlatform(stateDir, {
     workerMain: join(REPO_ROOT, "bench/counting/worker.ts"),
-    // As it is deployed, but that events which are kept go while they are still counted.
+    // These are the settings of a deployment, except that stored stream events expire while they are still counted.
     vars: { AGENT_AUTH: "api-key", RATE_LIMITS: "on", RESUMABLE_STREAM_TTL_SECONDS: "5" },
   });
   const agentUrl = new URL(platform.url).origin;

@@ -2,12 +2,12 @@ import { Client } from "@langchain/langgraph-sdk";
 import { checkAnswered, QUESTION } from "../support/side.ts";
 import type { CountedPlatform } from "./counted-platform.ts";
 
-/** A client of an agent server that tries nothing again. */
+/** Returns a client of an agent server that never retries. */
 export function clientOf({ apiKey }: Pick<CountedPlatform, "apiKey">, apiUrl: string): Client {
   return new Client({ apiUrl, apiKey, callerOptions: { maxRetries: 0 } });
 }
 
-/** A new thread, and a run on it whose answer is waited for. */
+/** Creates a thread, starts a run on it, and waits for the answer. */
 export async function waitOnThread(client: Client): Promise<void> {
   const { thread_id } = await client.threads.create();
   const values = await client.runs.wait(thread_id, "agent", { input: { messages: [QUESTION] } });
@@ -16,7 +16,10 @@ export async function waitOnThread(client: Client): Promise<void> {
 
 export type ChunkedStream = { count: number; resumable: boolean; delayMs: number };
 
-/** A new thread, and a run that streams so many chunks; returns when each came, in ms from the request of the run. */
+/**
+ * Creates a thread with a run that streams `count` chunks. Returns the arrival time of each chunk, in ms since the
+ * run's request.
+ */
 export async function streamOnThread(
   client: Client,
   { count, resumable, delayMs }: ChunkedStream,
@@ -36,7 +39,10 @@ export async function streamOnThread(
   return times;
 }
 
-/** From the request of a run on an existing thread to its first event, in ms. The stream is read to its end. */
+/**
+ * Returns the milliseconds from the request of a run on an existing thread to its first event. Reads the stream to its
+ * end.
+ */
 export async function firstEventMs(client: Client, threadId: string): Promise<number> {
   const startedAt = performance.now();
   const stream = client.runs.stream(threadId, "agent", { input: { messages: [QUESTION] } });

@@ -3,7 +3,10 @@ import { add, counts, hop, shares } from "./tally.ts";
 
 const counted = new WeakSet();
 
-/** Counts what leaves the isolate by a binding. Each binding is one object, so its own members are replaced, once. */
+/**
+ * Counts the calls that leave the isolate through a binding. Each binding is a single object, so its members are
+ * replaced in place, and only once.
+ */
 export function countBindings(env: Env): void {
   const bindings: Record<string, unknown> = { ...env };
   for (const [name, binding] of Object.entries(bindings)) {
@@ -44,7 +47,7 @@ function isBucket(binding: object): binding is R2Bucket {
   return "createMultipartUpload" in binding;
 }
 
-/** Deletions are free. */
+/** Counts the billed operations of a bucket. Deletions are free. */
 function countBucket(bucket: R2Bucket): void {
   const replace = (name: "put" | "list" | "get" | "head", kind: "r2Writes" | "r2Reads"): void => {
     const method = bucket[name].bind(bucket) as (...args: unknown[]) => Promise<unknown>;

@@ -4,10 +4,10 @@ export function isDatabase(binding: object): binding is D1Database {
   return "prepare" in binding && "withSession" in binding;
 }
 
-/** What a prepared statement keeps of itself. */
+/** A prepared statement with its SQL text, a property that D1's types do not declare. */
 type Prepared = D1PreparedStatement & { statement: string };
 
-/** Statements that count, and those of the database that they stand for. */
+/** Maps each counting statement to the database's own statement that it wraps. */
 const originals = new WeakMap<object, D1PreparedStatement>();
 
 export function countDatabase(database: D1Database): void {
@@ -42,7 +42,8 @@ function countingStatement(
     },
     raw: async () => {
       if (!/^\s*(?:insert|update|delete|replace)/i.test(text)) return rawRows(statement, text);
-      // Only this way the number of rows that were written is told; what is returned names no column twice.
+      // Only `batch` reports the number of written rows. Objects lose no value, as no statement returns a column
+      // twice.
       const [result] = await sent([text], () => batch<Record<string, unknown>>([statement]));
       return (result?.results ?? []).map((row) => Object.values(row));
     },
@@ -52,7 +53,7 @@ function countingStatement(
   return counting;
 }
 
-/** No metadata comes with raw rows: as many were read as there are, or more. */
+/** Raw rows come without metadata, so the rows read are counted as the rows returned: the true number may be higher. */
 async function rawRows(statement: D1PreparedStatement, text: string): Promise<unknown[]> {
   counts.d1Requests += 1;
   counts.d1Statements += 1;

@@ -1,6 +1,9 @@
 import { add, counts, countStatement, shares } from "./tally.ts";
 
-/** Counts what an object does with its storage. Everybody holds the same storage, so its own members are replaced. */
+/**
+ * Counts the storage operations of an object. All code of the object shares the same storage, so its members are
+ * replaced in place.
+ */
 export function countStorage(storage: DurableObjectStorage, objectClass: string): void {
   const { sql } = storage;
   let isWriting = false;
@@ -8,7 +11,7 @@ export function countStorage(storage: DurableObjectStorage, objectClass: string)
     if (isWriting) return;
     isWriting = true;
     counts.commits += 1;
-    // What one turn writes is one transaction.
+    // All writes of one turn are one transaction.
     setTimeout(() => (isWriting = false), 0);
   };
   let bytes = sql.databaseSize;
@@ -27,7 +30,7 @@ export function countStorage(storage: DurableObjectStorage, objectClass: string)
       wrote();
       grew();
     }
-    // By then whoever asked has read the rows, apart from the few who read as they go.
+    // By the time this microtask runs, most callers have read all rows; callers that iterate lazily have not.
     queueMicrotask(() => {
       counts.rowsWritten += cursor.rowsWritten;
       counts.rowsRead += cursor.rowsRead;

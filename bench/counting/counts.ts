@@ -1,19 +1,19 @@
-/** What the platform has asked of Cloudflare since it started, as it is billed. */
+/** The platform's use of Cloudflare since it started, in billed units. */
 export type Counts = {
   /** Requests to the Worker. */
   requests: number;
   /** Calls of Durable Objects, from the Worker and from each other. */
   objectCalls: number;
-  /** Of objects: SQL statements, and the rows that SQLite says they have written and read. */
+  /** SQL statements of Durable Objects, and the rows that SQLite reports as written and read. */
   statements: number;
   rowsWritten: number;
   rowsRead: number;
-  /** Turns of an object that wrote something: each is one transaction on its disk. */
+  /** Turns in which an object wrote something: each is one transaction on its disk. */
   commits: number;
-  /** Each alarm that is set is billed as a row written. */
+  /** Alarms that were set: each is billed as a row written. */
   alarmsSet: number;
   alarms: number;
-  /** Of D1: requests to it, their statements, and rows. */
+  /** Requests to D1, their statements, and rows. */
   d1Requests: number;
   d1Statements: number;
   d1RowsWritten: number;
@@ -23,29 +23,29 @@ export type Counts = {
   messages: number;
 };
 
-/** Rows written by what wrote them: an object's class and the statement, or D1 and the statement. */
+/** Rows written, by an object's class or `D1`, followed by the statement. */
 export type RowsByStatement = Record<string, { count: number; rowsWritten: number }>;
 
-/** Calls of objects by their binding, and what their databases hold by their class; of D1, too. */
+/** Calls of objects, by binding, and the bytes of databases, by the objects' class or `D1`. */
 export type Shares = { calls: Record<string, number>; bytes: Record<string, number> };
 
 export type CountingAnswer = {
   counts: Counts;
   shares: Shares;
-  /** Of the newest stream that has sent something: statements on D1 from its request to its first event. */
+  /** D1 statements from the request to the first event, for the newest stream that has sent something. */
   d1StatementsBeforeFirstEvent: number;
   byStatement: RowsByStatement;
 };
 
-/** Where a hop leads: to a Durable Object, to D1, to R2, to a queue. */
+/** The destination of a hop: a Durable Object, D1, R2 or a queue. */
 export type HopKind = "object" | "d1" | "r2" | "queue";
 
-/** How many milliseconds each hop waits before it leaves. */
+/** Milliseconds that each hop waits before it leaves. */
 export type HopDelays = Record<HopKind, number>;
 
 export const NO_DELAYS: HopDelays = { object: 0, d1: 0, r2: 0, queue: 0 };
 
-/** What the bench asks for by `POST /counting`. */
+/** The body of `POST /counting`. */
 export type CountingRequest = { hopDelays: HopDelays };
 
 export const COUNTING_PATH = "/counting";

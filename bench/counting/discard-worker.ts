@@ -7,7 +7,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 
 type KeepingEnv = { KEPT: DurableObjectNamespace<KeptObject> };
 
-/** Keeps each request in one row that nothing can find: the least that storing it can cost. */
+/** Stores each request in one row that nothing can look up: the least work that storing it can be. */
 export class KeptObject extends DurableObject {
   readonly #sql: SqlStorage;
 
@@ -23,8 +23,8 @@ export class KeptObject extends DurableObject {
 }
 
 /**
- * Decodes and checks multipart requests with the platform's own decoder, and keeps nothing; below `/kept` it has
- * one object write what was decoded, packed in one text and one row.
+ * Decodes and checks multipart requests with the platform's own decoder, and discards them. For requests to `/kept`,
+ * one object stores the decoded writes, as one text in one row.
  */
 export default {
   async fetch(request: Request, env: KeepingEnv): Promise<Response> {

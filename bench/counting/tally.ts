@@ -8,7 +8,7 @@ import {
   type Shares,
 } from "./counts.ts";
 
-/** Of this isolate, in which the Worker and all its local objects are. */
+/** The counts of this isolate, which runs the Worker and, locally, all of its objects. */
 export const counts: Counts = { ...NO_COUNTS };
 
 export const shares: Shares = { calls: {}, bytes: {} };
@@ -25,7 +25,7 @@ export function delayHops(delays: HopDelays): void {
   hopDelays = delays;
 }
 
-/** Makes a call that leaves the isolate on Cloudflare, after the delay that such hops have. */
+/** Makes a call that would leave the isolate on Cloudflare, after the configured delay of such hops. */
 export async function hop<T>(kind: HopKind, call: () => Promise<T>): Promise<T> {
   const delayMs = hopDelays[kind];
   if (delayMs > 0) await scheduler.wait(delayMs);

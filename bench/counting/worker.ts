@@ -1,4 +1,4 @@
-/** The platform, which counts in its one isolate what it asks of Cloudflare. For `npm run bench -- cost`. */
+/** The platform, which counts its requests to Cloudflare in its single isolate. Used by `npm run bench -- cost`. */
 import platform, * as classes from "../../src/index.ts";
 import { countBindings } from "./count-bindings.ts";
 import { countStorage } from "./count-storage.ts";
@@ -7,14 +7,14 @@ import { byStatement, counts, delayHops, shares } from "./tally.ts";
 
 export * from "../../src/index.ts";
 
-/** What all classes of objects have in common. */
+/** The members that all object classes have in common. */
 interface AnObject {
   alarm?: (info?: AlarmInvocationInfo) => void | Promise<void>;
 }
 
 type ObjectClass = new (ctx: DurableObjectState, env: Env) => AnObject;
 
-/** The same class, whose objects count what they do. */
+/** Returns a subclass whose objects count their operations. */
 function counting<Base extends ObjectClass>(name: string, base: Base): Base {
   const objectClass: ObjectClass = base;
   class Counting extends objectClass {
@@ -47,7 +47,7 @@ export const ThreadObject = counting("ThreadObject", classes.ThreadObject);
 
 let d1StatementsBeforeFirstEvent = 0;
 
-/** The response, whose first bytes are noticed. */
+/** Returns the response, with a body that records when its first bytes pass. */
 function watchFirstEvent(response: Response, d1Before: number): Response {
   if (response.body === null || !isStream(response)) return response;
   let isFirst = true;
@@ -78,6 +78,6 @@ export default {
     const d1Before = counts.d1Statements;
     return watchFirstEvent(await platform.fetch(request, env, ctx), d1Before);
   },
-  // What a minute's sweep costs is nothing that a run costs.
+  // The sweep of every minute is disabled: it is no part of what a run costs.
   scheduled: async () => {},
 } satisfies ExportedHandler<Env>;

@@ -12,7 +12,7 @@ import { ANSWER_WORDS } from "./expected.ts";
 
 const ContextSchema = z.object({
   token_delay_ms: z.number().optional(),
-  /** Answer with the time at which each chunk was made, instead of words. */
+  /** Makes the graph answer with the time at which each chunk was made, instead of words. */
   stamp: z.boolean().optional(),
 });
 
@@ -33,7 +33,7 @@ async function answer(
   return { messages: [await model.invoke(messages, { signal })] };
 }
 
-/** Two nodes; the second one streams its answer in 17 chunks: 16 words and the end. */
+/** Two nodes. The second one streams its answer in 17 chunks: 16 words and the end. */
 export const graph = new StateGraph(State, ContextSchema)
   .addNode("prepare", ({ messages }) => ({ prepared: messages.length }))
   .addNode("answer", answer)

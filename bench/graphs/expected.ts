@@ -1,4 +1,4 @@
-/** What the benchmark's graph answers, one streamed chunk each, followed by one empty chunk. */
+/** The answer of the benchmark's graph: one streamed chunk for each word, followed by one empty chunk. */
 export const ANSWER_WORDS: readonly string[] = Array.from(
   { length: 16 },
   (_, index) => `word${index} `,

@@ -5,7 +5,7 @@ import { startPlatformServer } from "../support/start-platform.ts";
 import { median, roundTo } from "../support/statistics.ts";
 import { printTable } from "../support/table.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const SMALL = Boolean(process.env["BENCH_SMALL"]);
 
 const FEW = 100;
@@ -16,14 +16,14 @@ const PAGE_SIZE = 10;
 
 type State = { checkpoint: { checkpoint_id: string } };
 
-/** Which page of a thread is read, by the share of checkpoints that are newer. */
+/** The page of a thread's history to read, as the share of checkpoints that are newer. */
 const PLACES = { newest: 0, middle: 0.5, oldest: 0.9 } as const;
 
 type Place = keyof typeof PLACES;
 
 const PLACE_NAMES: Place[] = ["newest", "middle", "oldest"];
 
-/** What a page of history takes in a long thread against a short one; the worst of three places. */
+/** Compares a page of history in a long thread with one in a short thread, and returns the worst of three places. */
 export async function measureHistory(scratch: Scratch): Promise<{ history_10k_vs_100: number }> {
   const server = scratch.track(
     await startPlatformServer({
@@ -42,7 +42,7 @@ export async function measureHistory(scratch: Scratch): Promise<{ history_10k_vs
   };
   for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
     for (const place of PLACE_NAMES) {
-      // The other one first each time, so that a noisy moment meets both.
+      // The order alternates, so that a noisy moment affects both.
       const names = ["few", "many"] as const;
       for (const name of round % 2 === 0 ? names : names.toReversed()) {
         const started = performance.now();
@@ -100,7 +100,7 @@ async function makeThread(url: string, checkpoints: number): Promise<Thread> {
 async function readPage(url: string, threadId: string, before: string | null): Promise<void> {
   const body = { limit: PAGE_SIZE, ...(before === null ? {} : { before }) };
   const page = (await request(url, `/threads/${threadId}/history`, body)) as State[];
-  // The oldest tenth of the short thread has ten states or less.
+  // The oldest tenth of the short thread has at most ten states.
   if (page.length < PAGE_SIZE - 1) throw new Error(`A page has ${page.length} states`);
 }
 

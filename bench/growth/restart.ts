@@ -6,17 +6,17 @@ import { startServerProcess, untilAnswering } from "../support/server-process.ts
 import { median } from "../support/statistics.ts";
 import { printTable } from "../support/table.ts";
 
-/** Set: a short run that shows that the benchmark works, and measures nothing. */
+/** Whether this is only a short run that shows that the benchmark works; its figures mean nothing. */
 const RESTARTS = process.env["BENCH_SMALL"] ? 1 : 7;
 
-/** The first start builds everything. */
+/** The first start also builds everything, so it takes longest. */
 const START_TIMEOUT_MS = 180_000;
 const HOST = "127.0.0.1";
 const FIRST_PORT = 20_000;
 
 /**
- * Starts the project of `npm start` again and again on one state folder, and measures from the start of
- * the process to the first answer. The first start, which builds, is told and does not count.
+ * Starts the project of `npm start` repeatedly on one state directory, and measures from the start of the process to
+ * the first answer. The first start, which builds, is printed but does not count.
  */
 export async function measureRestart(scratch: Scratch): Promise<{ restart_ms: number }> {
   const stateDir = join(scratch.path, "restart");
@@ -32,7 +32,7 @@ export async function measureRestart(scratch: Scratch): Promise<{ restart_ms: nu
   return { restart_ms: Math.round(median(restarts)) };
 }
 
-/** The milliseconds to the first answer. */
+/** Starts the server once, and returns the milliseconds to the first answer. */
 async function startOnce(scratch: Scratch, stateDir: string): Promise<number> {
   const port = await nextFreePort(HOST, FIRST_PORT);
   const begun = performance.now();

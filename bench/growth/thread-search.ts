@@ -6,8 +6,9 @@ import type { Scratch } from "../support/scratch.ts";
 import { startPlatformServer } from "../support/start-platform.ts";
 import { median, roundTo } from "../support/statistics.ts";
 import { printTable } from "../support/table.ts";
+import { timed } from "../support/timing.ts";
 
-/** Of `platform-process.ts`, for which the graphs are served without keys. */
+/** The workspace for which `platform-process.ts` serves graphs without keys. */
 const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
 
 const THREADS = 100_000;
@@ -16,8 +17,8 @@ const ROUNDS = 3;
 const CREATES_PER_ROUND = 20;
 
 /**
- * How long creating a thread takes beside one client that searches over 100,000 threads for what none
- * of them has, again and again, against how long it takes alone.
+ * Compares the time to create a thread while one client searches over 100,000 threads without pause, for a value that
+ * none of them has, with the time that it takes alone.
  */
 export async function measureThreadSearch(
   scratch: Scratch,
@@ -71,13 +72,7 @@ export async function measureThreadSearch(
   return { create_beside_search_vs_alone: roundTo(createBesideSearch / createAlone, 3) };
 }
 
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-/** Rows as the agent server writes them for threads that have run once. */
+/** Inserts rows as the agent server writes them for threads that have run once. */
 function fillIndex(file: string): void {
   const database = new DatabaseSync(file, { timeout: 10_000 });
   try {

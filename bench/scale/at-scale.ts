@@ -2,23 +2,23 @@ import { DOLLARS_A_GB_MONTH } from "../cost/bill.ts";
 import type { Counts, Shares } from "../counting/counts.ts";
 import { printTable } from "../support/table.ts";
 
-/** What one operation asks for, and what a million of it cost. Bytes are what databases have grown by. */
+/** The requests of one operation, and the price of a million. The bytes are the growth of databases. */
 export type Measured = { counts: Counts; shares: Shares; dollars: number };
 
 export type PerUnit = { thread: Measured; run: Measured };
 
-/** Threads that exist, each with runs of its own; traces go to as many projects. */
+/** Existing threads, each with its own runs. Their traces are spread over `projects` projects. */
 export type Load = { threads: number; runsADay: number; deployments: number; projects: number };
 
 const GB = 1e9;
 const SECONDS_A_DAY = 86_400;
 const DAYS_A_MONTH = 30;
-/** Days that traces are kept by default. */
+/** Days for which traces are kept by default. */
 const TRACE_DAYS = 14;
-/** Load has peaks: the busiest second is so many times the mean. */
+/** The load of the busiest second as a multiple of the mean. */
 const PEAK = 3;
 
-/** As Cloudflare publishes them. */
+/** Limits as Cloudflare publishes them. */
 const OBJECT_REQUESTS_A_SECOND = 1_000;
 const OBJECT_BYTES = 10 * GB;
 const D1_BYTES = 10 * GB;
@@ -37,7 +37,7 @@ function calls({ shares }: Measured, binding: string): number {
 export type Limit = {
   name: string;
   title: string;
-  /** How many of `unit` there are when the limit is met. */
+  /** What `unitsAt` counts. */
   unit: string;
   unitsAt: (each: PerUnit) => number;
   pastIt: string;
@@ -94,7 +94,7 @@ export const LIMITS: Limit[] = [
 
 export function printBill(loads: Load[], { thread, run }: PerUnit): void {
   console.log(
-    `\nin US dollars a month; traces are kept for ${TRACE_DAYS} days, threads and what their runs leave for ${DAYS_A_MONTH}`,
+    `\nin US dollars a month; traces are kept for ${TRACE_DAYS} days, threads and their runs' data for ${DAYS_A_MONTH}`,
   );
   printTable(
     [

@@ -1,6 +1,6 @@
 import { vectorOf } from "./vectors.ts";
 
-/** The model: each number has its vector. */
+/** The embedding model: it maps each number to a vector. */
 export function embed(texts: string[]): Float32Array[] {
   return texts.map((text) => vectorOf(Number(text)));
 }

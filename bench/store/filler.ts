@@ -2,7 +2,7 @@ import { Annotation, END, type Runtime, START, StateGraph } from "@langchain/lan
 
 const State = Annotation.Root({ from: Annotation<number>, count: Annotation<number> });
 
-/** Puts numbered items into the store, all at once. */
+/** Puts `count` numbered items into the store at once. */
 async function fill({ from, count }: typeof State.State, { store }: Runtime): Promise<object> {
   if (store === undefined) throw new Error("The run has no store");
   const numbers = Array.from({ length: count }, (_, index) => from + index);

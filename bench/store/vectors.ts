@@ -1,6 +1,6 @@
 export const DIMS = 1536;
 
-/** Numbers from -1 to 1 that look random and are the same each time. */
+/** Returns numbers from -1 to 1 that look random and are the same for the same seed. */
 export function vectorOf(seed: number): Float32Array {
   let state = seed + 1;
   return Float32Array.from({ length: DIMS }, () => {

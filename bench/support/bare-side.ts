@@ -11,7 +11,10 @@ import {
   StreamWatch,
 } from "./side.ts";
 
-/** The graph in this process with LangGraph's in-memory checkpointer: no server, nothing is kept. */
+/**
+ * Runs the graph in this process with LangGraph's in-memory checkpointer. There is no server, and
+ * nothing is stored.
+ */
 export class BareSide implements Side {
   readonly name = "bare";
   #threads = 0;

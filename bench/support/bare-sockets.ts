@@ -1,15 +1,15 @@
 import { startBareWorker } from "./bare-worker.ts";
 
 export type BareSockets = {
-  /** Where WebSockets are opened, for a thread of any id. */
+  /** Base URL at which WebSockets are opened, for a thread with any id. */
   url: string;
   pid: () => number;
-  /** Sends every WebSocket of a thread all events. */
+  /** Sends all events to every WebSocket of a thread. */
   begin: (threadId: string) => Promise<void>;
   stop: () => Promise<void>;
 };
 
-/** An event of the streaming protocol with data of so many characters, as long as the platform's. */
+/** Returns an event of the streaming protocol with `size` characters of data, as long as the platform's. */
 const eventText = (size: number): string =>
   JSON.stringify({
     type: "event",
@@ -19,7 +19,10 @@ const eventText = (size: number): string =>
     params: { namespace: [], timestamp: 1_700_000_000_000, data: { payload: "x".repeat(size) } },
   });
 
-/** As the platform has them: accepted by an object that may sleep, through the Worker, and each sent every text. */
+/**
+ * Handles WebSockets as the platform does: an object that may hibernate accepts them through the Worker, and sends
+ * each text to each of them.
+ */
 const script = ({ count, size }: { count: number; size: number }): string => `
 import { DurableObject } from "cloudflare:workers";
 const text = ${JSON.stringify(eventText(size))};
@@ -46,7 +49,10 @@ export default {
   },
 };`;
 
-/** A Worker that does nothing but send texts to WebSockets: one system call for each is what workerd takes at least. */
+/**
+ * Starts a Worker that only sends texts to WebSockets. One system call for each text is the least that
+ * workerd needs.
+ */
 export async function startBareSockets(
   folder: string,
   events: { count: number; size: number },

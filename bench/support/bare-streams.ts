@@ -4,13 +4,16 @@ import { openReader, type StreamReader } from "./stream-reader.ts";
 
 type Events = { count: number; size: number; delay_ms: number };
 
-/** Connections that are opened at once. */
+/** Connections that are opened at the same time. */
 const OPENING = 32;
 
-/** The address of a reader has these, of which this Worker knows nothing. */
+/** A reader's address has these ids, which this Worker ignores. */
 const ANY_RUN = { thread_id: "any", run_id: "any" };
 
-/** As many events as a reader of a run gets, in the same time, by the same way: from an object through the Worker. */
+/**
+ * Sends as many events as a reader of a run gets, in the same time and the same way: from an object through the
+ * Worker.
+ */
 const script = (events: Events): string => `
 import { DurableObject } from "cloudflare:workers";
 const event = new TextEncoder().encode("event: custom\\ndata: " + "x".repeat(${events.size}) + "\\n\\n");
@@ -46,12 +49,12 @@ export default {
 
 export type BareStreams = {
   pid: () => number;
-  /** Opens so many readers, and resolves when each has all events. */
+  /** Opens `count` readers, and resolves when each of them has all events. */
   readTogether: (count: number) => Promise<void>;
   stop: () => Promise<void>;
 };
 
-/** A Worker that does nothing but stream, below the same workerd: what its memory does is not of our making. */
+/** Starts a Worker that only streams, in the same workerd: its use of memory is that of workerd itself. */
 export async function startBareStreams(folder: string, events: Events): Promise<BareStreams> {
   const { url, pid, stop } = await startBareWorker(folder, {
     script: script(events),

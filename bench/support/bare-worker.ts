@@ -7,8 +7,8 @@ import { recordWorkerdPid } from "../../cli/platform/workerd-process.ts";
 export type BareWorker = { url: string; pid: () => number; stop: () => Promise<void> };
 
 /**
- * Serves a script that has nothing of the platform, below the same workerd: what that cannot do either is not of our
- * making. The script exports the class of one kind of objects, which the Worker has as the binding `OBJECTS`.
+ * Serves a script without any code of the platform, in the same workerd, to show which costs are workerd's own. The
+ * script exports one Durable Object class, which the Worker has as the binding `OBJECTS`.
  */
 export async function startBareWorker(
   folder: string,

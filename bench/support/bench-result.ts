@@ -1,2 +1,2 @@
-/** What a benchmark leaves for machines to read; the text it prints is for people. */
+/** The machine-readable result of a benchmark; its printed text is for people. */
 export type BenchResult = { ratios: Record<string, number> };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TracingPlatform } from "./tracing-platform.ts";
 
-/** Deploys a tarball and waits until it serves; returns the address of its agent server. */
+/** Deploys a tarball, waits until it serves, and returns the base URL of its agent server. */
 export async function deployAgent(
   platform: TracingPlatform,
   name: string,
@@ -22,7 +22,7 @@ export async function deployAgent(
   return deploySource(platform, name, source, pollMs);
 }
 
-/** The same of whatever the fields of `source` name. */
+/** Does the same for any kind of source, given the fields of `source`. */
 export async function deploySource(
   platform: TracingPlatform,
   name: string,

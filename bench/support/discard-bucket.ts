@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 
-/** What is larger is only counted, unless it is to be kept. */
+/** Larger objects are only counted, unless they are to be kept. */
 const SMALL_BYTES = 4096;
 
 type StoredObject = { bytes: number; headers: Record<string, string>; body: Buffer | null };
@@ -14,16 +14,16 @@ type Upload = { bytes: number; headers: Record<string, string> };
 export type DiscardBucket = {
   url: string;
   bucket: string;
-  /** Where objects are kept that come from now on; null: nowhere. */
+  /** Sets the folder in which later objects are kept, or null to keep none. */
   keepIn: (folder: string | null) => void;
-  /** Of the objects whose key begins with it. */
+  /** Returns the bytes of the objects whose key begins with `prefix`. */
   bytesUnder: (prefix: string) => number;
   stop: () => Promise<void>;
 };
 
 /**
- * As much of an S3 server as an export asks of one, that takes objects as fast as they come: it tells
- * their sizes and otherwise forgets them.
+ * Starts a server with the part of S3 that an export uses. It takes objects as fast as they come, reports their sizes
+ * and otherwise forgets them.
  */
 export async function startDiscardBucket(): Promise<DiscardBucket> {
   const objects = new Map<string, StoredObject>();

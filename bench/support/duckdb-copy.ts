@@ -1,6 +1,6 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 
-/** DuckDB with the rows of Parquet files in a table of its own, in memory, and one thread. */
+/** DuckDB, with one thread, and with the rows of Parquet files in an in-memory table. */
 export class DuckDbTable {
   readonly #instance: DuckDBInstance;
   readonly #connection: DuckDBConnection;
@@ -12,7 +12,7 @@ export class DuckDbTable {
     this.rows = rows;
   }
 
-  /** `files` is a path or a glob. */
+  /** Reads files into a new table; `files` is a path or a glob. */
   static async of(files: string): Promise<DuckDbTable> {
     const instance = await DuckDBInstance.create(":memory:", {
       threads: "1",
@@ -24,7 +24,7 @@ export class DuckDbTable {
     return new DuckDbTable(instance, connection, Number(counted.getRows()[0]?.[0]));
   }
 
-  /** Milliseconds that it takes to write all rows into one file, of the clock and of CPU time. */
+  /** Writes all rows into one file. Returns the wall-clock time and the CPU time, in milliseconds. */
   async copyTo(file: string, compression: string): Promise<{ ms: number; cpuMs: number }> {
     const startedAt = performance.now();
     const cpuBefore = process.cpuUsage();

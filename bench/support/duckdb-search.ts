@@ -1,12 +1,12 @@
 import { DatabaseSync } from "node:sqlite";
 import { DuckDBInstance } from "@duckdb/node-api";
 
-/** The texts of a run that a search looks at. */
+/** The texts of a run that a search covers. */
 const COLUMNS = ["name", "error", "tags", "metadata", "input_leaves", "output_leaves"];
 
 /**
- * Milliseconds that DuckDB takes, with one thread and all in memory, to look for a word in the texts of a shard's
- * runs. The shard's file has so many runs; DuckDB gets each of them `times` times.
+ * Returns the milliseconds that DuckDB takes, with one thread and all data in memory, to search for a word in the
+ * texts of a shard's runs. DuckDB gets each run of the shard's file `times` times.
  */
 export async function searchWithDuckDb(
   shardFile: string,

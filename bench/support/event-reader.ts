@@ -6,14 +6,14 @@ import { clientTextFrame, TextFrameCounter } from "./websocket-frames.ts";
 
 /** A connection that reads the events of a thread by the streaming protocol. */
 export type EventReader = {
-  /** Resolves when so many events of graphs have come. */
+  /** Resolves when the expected number of graph events has arrived. */
   ended: Promise<void>;
   leave: () => void;
 };
 
 const CHANNELS = ["custom"];
 
-/** Counts events, of which several may come at once and one in pieces. */
+/** The start of each event. One chunk may contain several events, or a part of one. */
 const EVENT_START = Buffer.from("event: custom\n");
 
 export async function openSse(
@@ -38,7 +38,7 @@ export async function openSse(
     for (let at = bytes.indexOf(EVENT_START); at !== -1; at = bytes.indexOf(EVENT_START, at + 1)) {
       events += 1;
     }
-    // Shorter than what is looked for, so that nothing is counted twice.
+    // The rest is shorter than the text that is searched for, so that no event is counted twice.
     tail = bytes.subarray(Math.max(0, bytes.length - EVENT_START.length + 1));
     if (events >= count) resolve();
   });
@@ -59,7 +59,7 @@ export async function openWebSocket(
       upgrade: "websocket",
       "sec-websocket-version": "13",
       "sec-websocket-key": randomBytes(16).toString("base64"),
-      // As browsers do.
+      // Browsers send this header, too.
       "sec-websocket-extensions": "permessage-deflate; client_max_window_bits",
     },
   });
@@ -71,7 +71,7 @@ export async function openWebSocket(
   const frames = new TextFrameCounter();
   socket.on("data", (chunk: Buffer) => {
     const messages = frames.add(chunk);
-    // The first is the answer to the subscription.
+    // The first message is the answer to the subscription.
     if (messages > 0) isSubscribed();
     if (messages > count) resolve();
   });

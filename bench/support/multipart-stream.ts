@@ -9,12 +9,12 @@ import { Prose } from "./prose.ts";
 import type { Target } from "./replay.ts";
 
 const RUNS_PER_TRACE = 10;
-/** Texts are taken in turn: to make each anew would cost the client more than the server. */
+/** Number of texts that are used in turn: making a new one for each run would cost the client more than the server. */
 const TEXTS = 50;
 
 export type StreamedRuns = { project: string; runs: number; bytesPerRun: number };
 
-/** Posts one multipart request of many runs as a stream of unknown length; returns its bytes. */
+/** Posts one multipart request with many runs as a stream of unknown length, and returns its bytes. */
 export async function postStream({ url, headers }: Target, runs: StreamedRuns): Promise<number> {
   const boundary = "----bench-stream-of-runs";
   const sending = request(url, {
@@ -42,7 +42,7 @@ function* countingBytes(
   }
 }
 
-/** One chunk for each run, and the end. */
+/** Yields one chunk for each run, and the end of the body. */
 function* runParts(boundary: string, streamed: StreamedRuns): Generator<Buffer> {
   const { project, runs, bytesPerRun } = streamed;
   const prose = new Prose(1);

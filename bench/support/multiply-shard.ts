@@ -2,22 +2,22 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** What of a run is the same however many copies there are, so that it stays rare. */
+/** Values that only the original runs have, so that they stay rare however many copies there are. */
 export type RareValues = {
   name: string;
-  /** What the copies are called. */
+  /** The name that copies get instead of `name`. */
   commonName: string;
   metadata: { key: string; value: string };
 };
 
-/** Where in a UUID the digits are that tell copies apart: the client leaves them 0. */
+/** Position in a UUID of the digits that distinguish copies: the client leaves them 0. */
 const COPY_DIGITS_AT = 15;
 const COPY_DIGITS = 3;
-/** Of `YYYYMMDDTHHMMSSffffffZ`, before the run id of a dotted order's segment. */
+/** Length of `YYYYMMDDTHHMMSSffffffZ`, which precedes the run id in a segment of a dotted order. */
 const TIME_CHARS = 22;
 const CACHE_KIB = 400_000;
 
-/** The file of the run shard of a project that has runs of one day only. The platform must not run. */
+/** Returns the file of a project's run shard, if all its runs are of one day. The platform must not be running. */
 export function shardFileOf(stateDir: string, projectId: string): string {
   const folder = join(stateDir, "v3");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -44,8 +44,8 @@ function isShardOf(file: string, projectId: string): boolean {
 }
 
 /**
- * Adds copies of all that a shard holds until there are `times` as many runs: with ids, threads and
- * start times of their own. `gapMs` lies between two traces; the copies go evenly in between.
+ * Adds copies of all runs of a shard until there are `times` as many, with their own ids, threads and start times. The
+ * originals have a gap of `gapMs` between two traces; the copies are spread evenly within it.
  */
 export function multiplyShard(
   file: string,
@@ -54,7 +54,7 @@ export function multiplyShard(
   const { times, gapMs, rare } = options;
   const database = new DatabaseSync(file);
   try {
-    // A file that is broken by a crash here is of no use anyway.
+    // Durability is off: a file that is broken by a crash here is of no use anyway.
     database.exec(
       `PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -${CACHE_KIB}`,
     );
@@ -66,14 +66,17 @@ export function multiplyShard(
     }
     database.exec("COMMIT");
     for (const index of indexes) database.exec(index);
-    // As the platform left it.
+    // The platform left the file in this mode.
     database.exec("PRAGMA journal_mode = WAL");
   } finally {
     database.close();
   }
 }
 
-/** Returns the statements that make them again: at the end, sorted, that is several times faster. */
+/**
+ * Drops the indexes, and returns the statements that recreate them: building them at the end, sorted, is several times
+ * faster.
+ */
 function dropIndexes(database: DatabaseSync): string[] {
   const rows = database
     .prepare("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
@@ -87,7 +90,7 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   database.function("copy_order", (order, copy, delayMs) =>
     copyOrder(String(order), Number(copy), Number(delayMs)),
   );
-  // Threads are as many as the traces call for; other attributes stay the same few.
+  // The number of threads grows with the traces; other attributes keep the same few values.
   database.function("copy_metadata", (list, copy) => {
     const pairs = (JSON.parse(String(list)) as [string, string][]).filter(
       (pair) => JSON.stringify(pair) !== rarePair,
@@ -99,12 +102,12 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   database.exec("CREATE TEMP TABLE originals AS SELECT * FROM runs");
   database.exec("CREATE TEMP TABLE original_traces AS SELECT * FROM traces");
   database.exec("CREATE TEMP TABLE original_payloads AS SELECT * FROM long_payloads");
-  // What is known of the runs is read again from them.
+  // The segments are emptied, so that the platform rebuilds them from the runs.
   database.exec("DELETE FROM segments; DELETE FROM segment_texts; DELETE FROM open_segments");
   database.exec("INSERT INTO open_segments SELECT min(start_time) FROM runs");
   const statements = [
     insertCopies(database, "runs", "originals", {
-      // Copies that meet at one start would have one key.
+      // Copies with the same start time would otherwise have the same key.
       key: "key + ((:delay_ms * 1000) << 10) + :copy % 512",
       id: copyId("id"),
       trace_id: copyId("trace_id"),
@@ -131,7 +134,7 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   return (copy, delayMs) => {
     for (const statement of statements) {
       statement.run({
-        // A number would be bound as a REAL.
+        // SQLite would bind a JavaScript number as a REAL.
         copy: BigInt(copy),
         delay_ms: BigInt(delayMs),
         rare_name: rare.name,
@@ -141,7 +144,7 @@ function copier(database: DatabaseSync, rare: RareValues): (copy: number, delayM
   };
 }
 
-/** `INSERT ... SELECT` of all columns of the originals, with other values for the given ones. */
+/** Inserts copies of the original rows, with other values for the given columns. */
 function insertCopies(
   database: DatabaseSync,
   table: string,
@@ -163,7 +166,7 @@ function copyId(column: string): string {
     || substr(${column}, ${after})`;
 }
 
-/** The same for each run of a dotted order, with its time. */
+/** Returns the copy of a dotted order: each of its segments has a new id and a new time. */
 function copyOrder(order: string, copy: number, delayMs: number): string {
   const digits = copy.toString(16).padStart(COPY_DIGITS, "0");
   return order

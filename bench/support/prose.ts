@@ -13,7 +13,7 @@ const WORDS =
     .split(/\s+/)
     .map((word) => word.trim());
 
-/** Text that is the same in every run of a benchmark, and compresses about as text does. */
+/** Text that is the same in every run of a benchmark, and compresses about as well as real text. */
 export class Prose {
   #state: number;
 
@@ -21,7 +21,7 @@ export class Prose {
     this.#state = (Math.imul(seed + 1, 0x9e3779b1) ^ 0x85ebca6b) >>> 0;
   }
 
-  /** Words of `chars` characters at least. */
+  /** Returns words with at least `chars` characters in all. */
   text(chars: number): string {
     let text = "";
     while (text.length < chars) {
@@ -31,7 +31,7 @@ export class Prose {
     return text.trimEnd();
   }
 
-  /** A whole number from 0, below `limit`. */
+  /** Returns a whole number that is at least 0 and below `limit`. */
   below(limit: number): number {
     this.#state = (Math.imul(this.#state, 1664525) + 1013904223) >>> 0;
     return Math.floor((this.#state / 2 ** 32) * limit);

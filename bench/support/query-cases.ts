@@ -9,20 +9,20 @@ import {
 
 export const SEARCH = "search for a rare word";
 
-/** One question about the runs of a project. */
+/** A query for the runs of a project. */
 export type QueryCase = {
   title: string;
-  /** What `/runs/query` is sent besides the project. */
+  /** The body of `/runs/query` without the project. */
   body: Record<string, unknown>;
-  /** Whether there is an index for it, so that it should not matter how many other runs there are. */
+  /** Whether an index covers it, so that the number of other runs should not matter. */
   indexed: boolean;
-  /** Runs of the traces that came in by the API which match. */
+  /** Number of matching runs in the traces that were sent to the API. */
   matching: number;
-  /** Whether the copies of those match too; otherwise they are as many in a project of any size. */
+  /** Whether the copies of those runs match, too; otherwise as many match in a project of any size. */
   copied: boolean;
 };
 
-/** Questions about a project of so many traces and their copies. */
+/** Returns the queries for a project of `traces` traces and their copies. */
 export function queryCases(traces: number): QueryCase[] {
   const all = Array.from({ length: traces }, (_, index) => traitsOf(index));
   const count = (runsPerTrace: number, holds: (traits: TraceTraits) => boolean): number =>
@@ -43,7 +43,7 @@ export function queryCases(traces: number): QueryCase[] {
       title: "failed runs",
       body: { error: true },
       indexed: true,
-      // The model's and the root's.
+      // Both the model's run and the root run fail.
       matching: count(2, ({ fails }) => fails),
       copied: true,
     },

@@ -9,13 +9,13 @@ export type RecordedRequest = {
   contentType: string;
   contentEncoding: string | undefined;
   body: Buffer<ArrayBuffer>;
-  /** Runs that it creates; others it only updates. */
+  /** Number of runs that it creates; other runs it only updates. */
   runs: number;
 };
 
 /**
- * Has the official client send the events to a server that answers as the platform does and keeps
- * the bodies. `info` is what the platform says of itself, on which the client decides how to send.
+ * Makes the official client send the events to a server that answers as the platform does, and records the bodies.
+ * `info` is the platform's answer to `/info`, from which the client decides how to send.
  */
 export async function recordRequests(
   info: unknown,

@@ -2,7 +2,7 @@ import type { RecordedRequest } from "./recorded-requests.ts";
 
 export type Target = { url: string; headers: Record<string, string> };
 
-/** Posts each request once, `concurrency` at a time, and returns how long all took, in milliseconds. */
+/** Posts each request once, `concurrency` at a time, and returns the total time in milliseconds. */
 export async function replay(
   target: Target,
   requests: readonly RecordedRequest[],

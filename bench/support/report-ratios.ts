@@ -2,7 +2,7 @@ import type { BenchResult } from "./bench-result.ts";
 import { roundTo } from "./statistics.ts";
 import { printTable } from "./table.ts";
 
-/** What a benchmark has measured, and what it should be: `>= 2`, words where a figure only explains others, or nothing. */
+/** A measured value and its aim: `>= 2`, or words where a figure only explains others, or nothing. */
 export type Ratio = readonly [measured: number, aim?: string];
 
 /** Prints each ratio beside its aim, and returns them all, rounded to three digits. */

@@ -6,11 +6,11 @@ const SAMPLE_EVERY_MS = 50;
 export type MemoryGrowth = {
   /** Resident bytes right before the work. */
   before: number;
-  /** The most that was resident during the work. */
+  /** Maximum of resident bytes during the work. */
   peak: number;
 };
 
-/** Samples a process while the work goes on. */
+/** Samples the memory of a process during the work. */
 export async function watchMemory(pid: number, work: () => Promise<void>): Promise<MemoryGrowth> {
   const before = residentBytes(pid);
   let peak = before;
@@ -27,7 +27,7 @@ export async function watchMemory(pid: number, work: () => Promise<void>): Promi
   return { before, peak };
 }
 
-/** The resident bytes of a process. */
+/** Returns the resident bytes of a process. */
 export function residentBytes(pid: number): number {
   const status = `/proc/${pid}/status`;
   const kilobytes = existsSync(status)

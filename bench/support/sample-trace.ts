@@ -1,9 +1,9 @@
 import { type Client, RunTree } from "langsmith";
 import { Prose } from "./prose.ts";
 
-/** What an application tells its client about one run, and when. */
+/** An event of a run that an application reports to its client, with its time. */
 export type TraceEvent = {
-  /** Epoch milliseconds. */
+  /** Milliseconds since the epoch. */
   at: number;
   kind: "create" | "update";
   send: () => Promise<void>;
@@ -12,23 +12,23 @@ export type TraceEvent = {
 type TraceOptions = {
   client: Client;
   project: string;
-  /** Makes what differs between traces: texts, durations, threads, failures. */
+  /** Determines what differs between traces: texts, durations, threads, failures. */
   index: number;
-  /** Epoch milliseconds. */
+  /** Milliseconds since the epoch. */
   startedAt: number;
-  /** Of the texts: 1 makes payloads of 1 to 3 KB. */
+  /** Scale of the texts: 1 makes payloads of 1 to 3 KB. */
   scale: number;
 };
 
 export const RUNS_PER_TRACE = 3;
-/** Names of roots. */
+/** Names of root runs. */
 export const COMMON_NAME = "answer_question";
 export const RARE_NAME = "reconcile_ledger";
 export const RARE_CUSTOMER = "harbour-museum";
 
-/** What is asked of runs later. */
+/** The properties of a trace that queries filter by. */
 export type TraceTraits = {
-  /** By its name and its customer. */
+  /** Whether its name and its customer are rare. */
   rare: boolean;
   fails: boolean;
   thread: string;
@@ -48,8 +48,8 @@ export function traitsOf(index: number): TraceTraits {
 }
 
 /**
- * The events of a trace of a chain that asks a retriever, and then a model with what it found. All
- * times are made up, so that nobody has to wait for them.
+ * Returns the events of a trace, in which a chain asks a retriever, and then a model with the retrieved documents. All
+ * times are synthetic, so that nothing has to wait for them.
  */
 function traceEvents({ index, startedAt, scale, ...target }: TraceOptions): TraceEvent[] {
   const prose = new Prose(index);
@@ -132,7 +132,7 @@ function traceEvents({ index, startedAt, scale, ...target }: TraceOptions): Trac
   ];
 }
 
-/** The events of many traces in the order in which they happen, as of an application with load. */
+/** Returns the events of many traces in the order in which they happen, as in an application under load. */
 export function eventsOfTraces(
   options: Omit<TraceOptions, "index" | "startedAt">,
   traces: { count: number; firstStart: number; gapMs: number },

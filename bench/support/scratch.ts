@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export type Scratch = {
-  /** A folder that is empty at first; `BENCH_STATE_ROOT` says where it is. */
+  /** A folder that is empty at first; `BENCH_STATE_ROOT` sets its parent. */
   path: string;
-  /** Has the server stopped at the end, if it is not by then. */
+  /** Makes sure that the server is stopped at the end, and returns it. */
   track: <Server extends { stop: () => Promise<void> }>(server: Server) => Server;
 };
 
 /**
- * Runs a benchmark in a folder of its own. Its servers are stopped and the folder is deleted at the
- * end, after a failure, a signal, and when the work is not done in time.
+ * Runs a benchmark in a new folder. At the end, its servers are stopped and the folder is deleted, also after a
+ * failure, a signal, or when the work is not done in time.
  */
 export async function inScratch<T>(
   name: string,
@@ -37,7 +37,7 @@ export async function inScratch<T>(
   };
   try {
     const working = work({ path, track });
-    // When time is up, what it still asks of the servers ends with them.
+    // After a time-out, the requests that the work still makes fail when the servers stop.
     working.catch(() => undefined);
     return await Promise.race([working, tooLong]);
   } finally {

@@ -1,17 +1,17 @@
 import { Client } from "langsmith";
 import type { TraceEvent } from "./sample-trace.ts";
 
-/** What `/info` tells the client is 100; it sends no more in one request. */
+/** Operations in one request of the client: the limit that `/info` tells it. */
 export const OPERATIONS_PER_REQUEST = 100;
 
-/** The official client, which sends when it is told to; the bytes are those that it always sends. */
+/** Returns the official client in the mode that sends only on demand; the bytes are those that it always sends. */
 export function manualClient(apiUrl: string, apiKey: string): Client {
   return new Client({ apiUrl, apiKey, manualFlushMode: true, debug: false });
 }
 
 /**
- * Gives the events to the client in their order, and has it send a request for each full batch, of
- * which `concurrency` may be on their way. Tells what each batch creates when it has been sent.
+ * Gives the events to the client in their order, and makes it send a request for each full batch, with at most
+ * `concurrency` in flight. Reports what each batch creates when it has been sent.
  */
 export async function sendEvents(
   client: Client,

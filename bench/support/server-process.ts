@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 const START_TIMEOUT_MS = 60_000;
+/** Half of this is what a start appears to take longer than it does. */
+const READY_POLL_MS = 25;
 const STOP_TIMEOUT_MS = 10_000;
 const MAX_KEPT_OUTPUT = 20_000;
 
@@ -12,8 +14,8 @@ export type ServerProcess = {
 };
 
 /**
- * Starts a server in a process of its own. It has an IPC channel, so that it can end by itself when
- * this process is gone; its output is kept for error messages only.
+ * Starts a server in a separate process. It has an IPC channel, so that it can exit when this process is gone. Its
+ * output is kept for error messages only.
  */
 export function startServerProcess(options: {
   args: string[];
@@ -47,7 +49,7 @@ export function startServerProcess(options: {
 
 export type StartedServer = { url: string; stop: () => Promise<void> };
 
-/** Starts a server that sends `{ url }` over its channel once it serves; throws its output when it does not. */
+/** Starts a server that sends `{ url }` over its channel once it serves. Throws with its output when it does not. */
 export async function startTellingServer(
   options: Parameters<typeof startServerProcess>[0],
 ): Promise<StartedServer> {
@@ -70,7 +72,7 @@ export async function startTellingServer(
   }
 }
 
-/** Waits until `GET /ok` answers; throws the process's output when it ends first. */
+/** Waits until `GET /ok` answers. Throws with the process's output when the process ends first. */
 export async function untilAnswering(
   server: ServerProcess,
   url: string,
@@ -84,7 +86,7 @@ export async function untilAnswering(
       () => false,
     );
     if (ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
   throw new Error(`The server at ${url} did not start:\n${server.output()}`);
 }

@@ -14,12 +14,12 @@ import {
 import type { StartedServer } from "./server-process.ts";
 
 const GRAPH = "agent";
-/** For the event loop to notice connections that the server closed while others were measured. */
+/** Time for the event loop to notice connections that the server closed while other sides were measured. */
 const SETTLE_MS = 20;
 
 type Values = { messages?: { content: unknown }[] };
 
-/** A server, driven with the official client. */
+/** A server that is driven with the official client. */
 export class ServerSide implements Side {
   readonly name: string;
   readonly #server: StartedServer;
@@ -38,7 +38,7 @@ export class ServerSide implements Side {
     this.#client = new Client({
       apiUrl: server.url,
       apiKey,
-      // A server that fails must fail the benchmark, not slow it down; once may be a closed connection.
+      // A failing server must fail the benchmark, not slow it down. One retry is for a closed connection.
       callerOptions: { maxRetries: 1 },
     });
   }

@@ -4,27 +4,27 @@ import { ANSWER, CHUNKS_PER_RUN } from "../graphs/expected.ts";
 export type RunContext = { token_delay_ms: number; stamp: boolean };
 export const AT_FULL_SPEED: RunContext = { token_delay_ms: 0, stamp: false };
 
-/** What a reader of one run's stream saw; times in milliseconds. */
+/** The observations of a reader of one run's stream, with times in milliseconds. */
 export type StreamReport = {
-  /** From the request to any event. */
+  /** Time from the request to the first event of any kind. */
   firstEventMs: number;
-  /** From the request to the first chunk of the answer. */
+  /** Time from the request to the first chunk of the answer. */
   firstChunkMs: number;
   chunks: number;
-  /** From the making of each stamped chunk to its arrival here; empty without stamps. */
+  /** Time from the making of each stamped chunk to its arrival here; empty without stamps. */
   chunkDelaysMs: number[];
 };
 
-/** One of the systems under comparison, driven in the same way; every method checks its results. */
+/** One of the systems under comparison. All are driven in the same way, and every method checks its results. */
 export interface Side {
   readonly name: string;
   createThreadAndWait(): Promise<void>;
   createThreadAndStream(context: RunContext): Promise<StreamReport>;
-  /** Puts runs on one thread as fast as they are accepted; resolves with the time until the last one ended. */
+  /** Starts runs on one thread as fast as they are accepted. Resolves with the time until the last one ended. */
   queueOnOneThread(runs: number): Promise<number>;
-  /** Gets ready to be measured, after others were. */
+  /** Prepares the side for a measurement, after other sides were measured. */
   settle(): Promise<void>;
-  /** Forgets what earlier measurements left in memory, where the system offers that. */
+  /** Clears what earlier measurements left in memory, if the system can do that. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export function checkAnswered(values: { messages?: MessageLike[] }): void {
   );
 }
 
-/** Every run's question and answer, in the order in which the runs were created. */
+/** Checks that every run's question and answer are in the order in which the runs were created. */
 export function checkQueueOrder(values: { messages?: MessageLike[] }, runs: number): void {
   const expected = Array.from({ length: runs }, (_, index) => [queueLabel(index), ANSWER]).flat();
   assert.deepEqual(
@@ -53,7 +53,7 @@ export function queueLabel(index: number): string {
   return `run ${index}`;
 }
 
-/** Gathers a `StreamReport` from the chunks of one run. */
+/** Builds a `StreamReport` from the chunks of one run. */
 export class StreamWatch {
   readonly #startedAt = performance.now();
   #firstEventMs: number | undefined;

@@ -1,15 +1,15 @@
 import { mkdir, symlink } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./free-port.ts";
 import { BENCH_GRAPHS, REPO_ROOT } from "./paths.ts";
 import { type StartedServer, startServerProcess, untilAnswering } from "./server-process.ts";
 
 const PEER = join(REPO_ROOT, "cli/node_modules/@langchain/langgraph-api/dist");
 const START_TIMEOUT_MS = 60_000;
-/** What the peer's own `dev` command uses when it is given none. */
+/** The default of the peer's own `dev` command. */
 const PEER_WORKERS = 10;
 
-/** What the peer serves, and where its packages are. */
+/** The graphs that the peer serves, and the location of its packages. */
 export type PeerProject = { graphs: Record<string, string>; links: Record<string, string> };
 
 const BENCH_PROJECT: PeerProject = {
@@ -57,13 +57,4 @@ export async function startPeerServer(
     await server.stop();
     throw error;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("There is no free port");
-  return address.port;
 }

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { REPO_ROOT } from "./paths.ts";
 import { type StartedServer, startTellingServer } from "./server-process.ts";
 
-/** Serves the project with this repository's platform, as `npm start` does, in a process of its own. */
+/** Serves the project with this repository's platform, as `npm start` does, in a separate process. */
 export function startPlatformServer(options: {
   configPath: string;
   stateDir: string;
-  /** Variables beside the usual ones, and before them. */
+  /** Additional variables, which override the usual ones. */
   vars?: Record<string, string>;
-  /** An entry in place of the Worker's own. */
+  /** An entry module in place of the Worker's own. */
   workerMain?: string;
 }): Promise<StartedServer> {
   return startTellingServer({

@@ -6,7 +6,7 @@ export function p95(samples: readonly number[]): number {
   return quantile(samples, 0.95);
 }
 
-/** Linear between the two nearest samples. */
+/** Interpolates linearly between the two nearest samples. */
 function quantile(samples: readonly number[], q: number): number {
   const sorted = samples.toSorted((left, right) => left - right);
   const position = (sorted.length - 1) * q;

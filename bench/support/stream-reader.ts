@@ -10,7 +10,7 @@ export type StreamReader = {
 
 const FRAME_END = Buffer.from("\n\n");
 
-/** Joins a run's stream from its first event on; resolves when the answer has begun. */
+/** Joins a run's stream from its first event on. Resolves when the response has begun. */
 export async function openReader(
   url: string,
   run: { thread_id: string; run_id: string },
@@ -25,7 +25,7 @@ export async function openReader(
   let events = 0;
   let endsInBreak = false;
   response.on("data", (bytes: Buffer) => {
-    // The end of a frame may be cut in two.
+    // A chunk boundary may split the end of a frame.
     if (endsInBreak && bytes[0] === FRAME_END[1]) events += 1;
     for (let at = bytes.indexOf(FRAME_END); at !== -1; at = bytes.indexOf(FRAME_END, at + 2)) {
       events += 1;

@@ -1,6 +1,6 @@
 /**
- * Keeps `concurrency` operations going and returns how many ended per second. Only those count that
- * end between the ramp and the end of the window, so neither start nor tail favours a side.
+ * Keeps `concurrency` operations in flight and returns how many ended per second. Only operations that end between the
+ * ramp and the end of the window count, so neither start nor tail favours a side.
  */
 export async function measureThroughput(
   operation: () => Promise<unknown>,

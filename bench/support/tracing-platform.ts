@@ -10,21 +10,21 @@ const WORKSPACE_ID = "5b0f0c5e-6c57-4a3b-9a52-0d9f0b7a3c11";
 const API_KEY = generateApiKey("us");
 
 export type TracingPlatform = {
-  /** Of the tracing API. */
+  /** Base URL of the tracing API. */
   url: string;
   apiKey: string;
-  /** Of the process that does the work. */
+  /** Id of the process that does the work. */
   workerdPid: number;
-  /** The answer's JSON; throws for anything but a success. */
+  /** Sends a request to the tracing API and returns the JSON of its answer. Throws unless it succeeds. */
   request: (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
-  /** The same of the control plane. */
+  /** The same for the control plane. */
   control: (method: "GET" | "POST", path: string, body?: unknown) => Promise<unknown>;
   projectId: (name: string) => Promise<string>;
   countRuns: (project: string) => Promise<number>;
   stop: () => Promise<void>;
 };
 
-/** Serves the tracing API from a state directory, which may have been used before. */
+/** Serves the tracing API from a state directory, which may already have data. */
 export async function startTracingPlatform(
   stateDir: string,
   options: { vars?: Record<string, string>; workerMain?: string } = {},

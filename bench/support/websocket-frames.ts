@@ -1,4 +1,4 @@
-/** A frame's first two bytes: the length is in the second, or in so many bytes after them. */
+/** Bytes at the start of a frame. The second one has the length, or says how many further bytes have it. */
 const HEADER_BYTES = 2;
 const LENGTH_BITS = 0x7f;
 const IN_TWO_BYTES = 126;
@@ -6,14 +6,17 @@ const IN_EIGHT_BYTES = 127;
 const OPCODE_BITS = 0x0f;
 const TEXT = 1;
 
-/** Counts the text frames that a server sends, and looks at nothing in them: a client costs more than the server does. */
+/**
+ * Counts the text frames that a server sends without reading their text: a client would cost more than the server
+ * otherwise.
+ */
 export class TextFrameCounter {
   #count = 0;
   #rest: Buffer = Buffer.alloc(0);
-  /** Bytes of a frame that are still to come. */
+  /** Bytes of the current frame that have not arrived yet. */
   #skip = 0;
 
-  /** How many frames have begun after these bytes. */
+  /** Returns the number of frames that have begun up to the end of these bytes. */
   add(chunk: Buffer): number {
     let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     for (;;) {
@@ -30,7 +33,7 @@ export class TextFrameCounter {
   }
 }
 
-/** Null when there is not all of it. */
+/** Returns null when the header is not complete yet. */
 function headerOf(bytes: Buffer): { isText: boolean; frameBytes: number } | null {
   const [first, second] = bytes;
   if (first === undefined || second === undefined) return null;
@@ -46,7 +49,7 @@ function headerOf(bytes: Buffer): { isText: boolean; frameBytes: number } | null
   return { isText, frameBytes: HEADER_BYTES + lengthBytes + length };
 }
 
-/** A short text as a client sends it: masked, here with zeros. */
+/** Returns a short text as a client's frame: masked, here with zeros. */
 export function clientTextFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   if (payload.length >= IN_TWO_BYTES) throw new Error("The text is too long for a short frame");

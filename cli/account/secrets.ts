@@ -38,7 +38,7 @@ export function newSecret(): string {
   return randomBytes(KEY_BYTES).toString("base64url");
 }
 
-export function digestOf(...texts: (string | Uint8Array)[]): string {
+export function digestOfTexts(...texts: (string | Uint8Array)[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");
   return hash.digest("hex");

@@ -14,7 +14,7 @@ import type { CloudflareApi } from "./cloudflare-api.ts";
 import { installedDatabase } from "./installed-database.ts";
 import { type Installation, writeConfig, writeWorker } from "./installation-config.ts";
 import { createResource, findResources } from "./resources.ts";
-import { digestOf, generateSecrets, listSecrets, setSecrets } from "./secrets.ts";
+import { digestOfTexts, generateSecrets, listSecrets, setSecrets } from "./secrets.ts";
 import { readUpState, remember } from "./up-state.ts";
 import { wrangler } from "./wrangler.ts";
 
@@ -110,7 +110,7 @@ async function deploy(
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
-  const digest = digestOf(
+  const digest = digestOfTexts(
     readFileSync(join(folder, "wrangler.json")),
     ...files.flatMap((file) => [file, readFileSync(file)]),
   );
@@ -150,7 +150,7 @@ async function completeSecrets(
   const has = options.has ?? new Set();
   const missing = Object.entries(generateSecrets()).filter(([name]) => !has.has(name));
   const projectEnv = JSON.stringify(options.env);
-  const digest = digestOf(projectEnv);
+  const digest = digestOfTexts(projectEnv);
   const isNew = readUpState(folder).projectEnv !== digest || !has.has("PROJECT_ENV");
   await setSecrets(options.api, config.name, {
     ...Object.fromEntries(missing),

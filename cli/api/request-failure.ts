@@ -1,3 +1,4 @@
+import { jsonOrUndefined } from "../../src/lib/json.ts";
 import { CliError } from "../cli-error.ts";
 
 const MAX_DETAIL_CHARS = 2000;
@@ -20,7 +21,7 @@ export class RequestFailure extends CliError {
 
 /** Returns the error message when the body has one of the known forms of errors, or else the body itself. */
 function describeBody(body: string): string {
-  const text = describeJson(parseJson(body)) ?? body.trim();
+  const text = describeJson(jsonOrUndefined(body)) ?? body.trim();
   return text.length > MAX_DETAIL_CHARS ? `${text.slice(0, MAX_DETAIL_CHARS)} ...` : text;
 }
 
@@ -38,12 +39,4 @@ function describeProblem(problem: unknown): string {
   if (typeof msg !== "string") return JSON.stringify(problem);
   const place = Array.isArray(loc) ? loc.filter((part) => part !== "body").join(".") : "";
   return place === "" ? msg : `${place}: ${msg}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

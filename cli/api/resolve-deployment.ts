@@ -1,12 +1,11 @@
+import { isUuid } from "../../src/lib/uuid.ts";
 import { CliError } from "../cli-error.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import type { Deployment } from "./schemas.ts";
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Returns the deployment with this id or name. Throws a `CliError` when there is none. */
 export async function resolveDeployment(api: ControlPlane, idOrName: string): Promise<Deployment> {
-  const found = UUID.test(idOrName)
+  const found = isUuid(idOrName)
     ? await api.findDeployment(idOrName)
     : await api.findDeploymentByName(idOrName);
   if (found !== undefined) return found;

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { BUILT, CONSOLE_FOLDER } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
+import { writeWhole } from "../platform/write-whole.ts";
 import { isInstalled } from "../project/workerd-build.ts";
 
 const RECORD = join(REPO_ROOT, ".threadworks/console.json");
@@ -76,12 +77,6 @@ function writeApp(folder: string, files: File[]): void {
   for (const name of readdirSync(join(folder, "assets"))) {
     if (!current.has(name)) rmSync(join(folder, "assets", name), { force: true });
   }
-}
-
-function writeWhole(path: string, content: string | Uint8Array): void {
-  const part = `${path}.${process.pid}`;
-  writeFileSync(part, content);
-  renameSync(part, path);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { reasonOf, runWrangler } from "../account/wrangler.ts";
 import type { SqlValue } from "../../src/db/tools/sql-runner.ts";
+import { jsonOrUndefined } from "../../src/lib/json.ts";
 import { CliError } from "../cli-error.ts";
 import type { Database } from "./database.ts";
 
@@ -27,7 +28,7 @@ export function remoteDatabase(repoRoot: string, env: string | undefined): Datab
 
 async function execute(cwd: string, args: string[]): Promise<Record<string, unknown>[]> {
   const child = await runWrangler(args, { cwd });
-  const output = parseJson(child.stdout);
+  const output = jsonOrUndefined(child.stdout);
   const answered = success.safeParse(output);
   if (child.code === 0 && answered.success) return answered.data.flatMap(({ results }) => results);
   const failed = failure.safeParse(output);
@@ -52,12 +53,4 @@ function literal(value: SqlValue): string {
   if (typeof value === "number") return String(value);
   if (value.includes("\0")) throw new CliError("a text may not contain a NUL character");
   return `'${value.replaceAll("'", "''")}'`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makePrivateFolder } from "../platform/private-folder.ts";
 import { withProjectEnv } from "./project-env.ts";
+import { textOrEmpty } from "../../src/lib/json.ts";
 
 /** The folder below the repository in which `wrangler dev` keeps its state by default. */
 const DEV_STATE = ".wrangler/state";
@@ -33,8 +34,8 @@ export async function prepareDevState(repoRoot: string): Promise<string | undefi
   makePrivateFolder(join(stateDir, "v3"));
   await withDatabase(repoRoot, { kind: "local", stateDir }, (database) =>
     ensureLocalWorkspace(database, {
-      workspaceId: text(bindings["AGENT_WORKSPACE_ID"]),
-      apiKey: text(bindings["LOCAL_API_KEY"]),
+      workspaceId: textOrEmpty(bindings["AGENT_WORKSPACE_ID"]),
+      apiKey: textOrEmpty(bindings["LOCAL_API_KEY"]),
     }),
   );
   writeFileSync(doneFile, wanted);
@@ -59,8 +60,4 @@ function digestOfInputs(repoRoot: string): string {
     hash.update(JSON.stringify([name, withProjectEnv(content, {})]));
   }
   return hash.digest("hex");
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

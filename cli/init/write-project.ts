@@ -1,8 +1,8 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { deploymentName } from "../deploy/deployment-name.ts";
-import { REPO_ROOT } from "../invocation.ts";
+import { ownVersion, REPO_ROOT } from "../invocation.ts";
 import { templateManifest } from "./template-manifest.ts";
 
 const TEMPLATE = join(REPO_ROOT, "template");
@@ -31,7 +31,7 @@ export function writeProject(folder: string): string[] {
   try {
     mkdirSync(folder, { recursive: true });
     for (const { from, to } of files) cpSync(from, join(folder, to));
-    const manifest = templateManifest(deploymentName(basename(folder).toLowerCase()), version());
+    const manifest = templateManifest(deploymentName(basename(folder).toLowerCase()), ownVersion());
     writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   } catch (error) {
     throw new CliError(`${folder} cannot be written: ${(error as Error).message}`);
@@ -42,9 +42,4 @@ export function writeProject(folder: string): string[] {
 function nameInProject(path: string): string {
   const [first = "", ...rest] = path.split(/[\\/]/);
   return join(NAMES[first] ?? first, ...rest);
-}
-
-function version(): string {
-  const manifest = readFileSync(join(REPO_ROOT, "package.json"), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -1,12 +1,11 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { manifestOf } from "../project/package-manifest.ts";
 
 /** Names of files with a package's licence, or with notices that the licence requires to be passed on. */
 const TERMS = /^(?:licen[cs]e|copying|notice|third[-_]?party)/i;
 
 const RULE = `\n${"-".repeat(80)}\n`;
-
-type Manifest = { name?: string; version?: string; license?: unknown; author?: unknown };
 
 /** Returns the licences of all installed packages that the bundled files belong to, sorted by name and version. */
 export function thirdPartyLicenses(files: Iterable<string>): string {
@@ -32,11 +31,6 @@ function packageFolder(file: string): string | undefined {
     if (name !== undefined && version !== undefined) return realpathSync(folder);
   }
   return undefined;
-}
-
-function manifestOf(folder: string): Manifest {
-  const file = join(folder, "package.json");
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Manifest) : {};
 }
 
 function titleOf(folder: string): string {

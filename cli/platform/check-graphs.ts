@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Miniflare } from "miniflare";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
-import { checkProject, type Problem } from "./worker-calls.ts";
+import { loadProblems, type Problem } from "./worker-calls.ts";
 
 const MAX_FRAMES = 5;
 
@@ -19,7 +19,7 @@ export async function checkGraphs(
     mapFrames: (text: string) => string;
   },
 ): Promise<string[]> {
-  const found = await checkProject(miniflare);
+  const found = await loadProblems(miniflare);
   const ofProject = found.project.map((each) => `the project: ${describe(each, context)}`);
   const ofGraphs = found.graphs.map(({ graph_id, ...each }) => {
     const text = describe(each, context);

@@ -2,6 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { CliError } from "../cli-error.ts";
 
+/** Only this machine can reach this address. */
+export const DEFAULT_HOST = "127.0.0.1";
+
 const ATTEMPTS = 50;
 
 export async function isPortFree(host: string, port: number): Promise<boolean> {

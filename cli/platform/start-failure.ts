@@ -1,3 +1,4 @@
+import { messageOf } from "../../src/lib/error-text.ts";
 const USELESS_ADVICE = /^The Workers runtime failed to start\..*$/m;
 
 /**
@@ -11,7 +12,7 @@ const NO_ENTRYPOINT = /has no such named entrypoint\.?$/;
  * It is taken from the JSON lines that workerd wrote to stderr.
  */
 export function startFailure(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const messages = text.split("\n").flatMap((line) => {
     try {
       const { message } = JSON.parse(line) as { message?: unknown };

@@ -1,5 +1,3 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import {
@@ -11,6 +9,7 @@ import {
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { runEsbuild } from "../project/run-esbuild.ts";
 import { PROJECT_MODULE, TEMPLATES_MODULE } from "./worker-modules.ts";
+import { writeWhole } from "./write-whole.ts";
 
 /** Names are not minified, because stack traces contain them. */
 const SHIPPED = { minifyWhitespace: true, minifySyntax: true } as const;
@@ -49,14 +48,6 @@ export async function bundleWorker(options: {
     const problems = errors.map((message) => `  ${describeMessage(message)}`);
     throw new CliError(`the Worker does not build:\n${problems.join("\n")}`);
   }
-}
-
-/** Writes a file atomically: other processes may read it, or be about to write the same one. */
-function writeWhole(path: string, contents: Uint8Array): void {
-  const partial = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(partial, contents);
-  renameSync(partial, path);
 }
 
 const projectModulePlugin: esbuild.Plugin = {

@@ -68,7 +68,7 @@ export function callerOptions(
 }
 
 /** Loads the project and each of its graphs, and returns the problems. */
-export async function checkProject(miniflare: Miniflare): Promise<z.infer<typeof checked>> {
+export async function loadProblems(miniflare: Miniflare): Promise<z.infer<typeof checked>> {
   return checked.parse(await call(miniflare, "check", {}));
 }
 

@@ -104,7 +104,7 @@ function withoutWranglerLog<T>(read: () => T): T {
   }
 }
 
-export type ServeOptions = {
+export type WorkerOptions = {
   persistPath: string;
   runtimeEnv: Record<string, string>;
   modules: WorkerModule[];
@@ -133,7 +133,7 @@ export type ServeOptions = {
  */
 export function serveMiniflareOptions(
   config: WorkerConfig,
-  options: ServeOptions,
+  options: WorkerOptions,
 ): MiniflareOptions {
   // With its own assets, the Worker would be called through a proxy and not directly.
   const { modulesRules: _modulesRules, assets: _assets, ...workerOptions } = config.miniflare;

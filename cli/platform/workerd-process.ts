@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { homeOf } from "../installation.ts";
+import { writeWhole } from "./write-whole.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -50,10 +51,7 @@ function writeLauncher(file: string): string {
     `if [ -n "$${PID_FILE_VARIABLE}" ]; then echo $$ > "$${PID_FILE_VARIABLE}"; fi`,
     `exec ${shellQuote(workerd)} "$@"`,
   ];
-  mkdirSync(dirname(file), { recursive: true });
-  const partial = `${file}.${process.pid}`;
-  writeFileSync(partial, `${script.join("\n")}\n`, { mode: 0o755 });
-  renameSync(partial, file);
+  writeWhole(file, `${script.join("\n")}\n`, 0o755);
   return file;
 }
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { BUILT, CONSOLE_FOLDER, TEMPLATES_FILE } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
+import { writeWhole } from "../platform/write-whole.ts";
 import { buildTarball } from "./tarball.ts";
 
 /** Stored beside the console's files, so that the platform reads them through the console's binding. */
@@ -20,7 +21,11 @@ const INPUTS = ["examples", "src/graph-runtime", "src/lib", "cli/project", "pack
 export async function buildTemplates(): Promise<void> {
   if (BUILT !== undefined) return;
   const builtAt = statSync(TEMPLATES_FILE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (existsSync(TARBALLS_FOLDER) && INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)) return;
+  if (
+    existsSync(TARBALLS_FOLDER) &&
+    INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)
+  )
+    return;
   mkdirSync(TARBALLS_FOLDER, { recursive: true });
   const names: string[] = [];
   for (const [name, configPath] of templateProjects()) {
@@ -29,13 +34,6 @@ export async function buildTemplates(): Promise<void> {
     names.push(name);
   }
   writeWhole(TEMPLATES_FILE, `export default ${JSON.stringify(names)};\n`);
-}
-
-/** Replaces a file atomically, because other processes may be reading it. */
-function writeWhole(path: string, content: string | Uint8Array): void {
-  const partial = `${path}.${process.pid}`;
-  writeFileSync(partial, content);
-  renameSync(partial, path);
 }
 
 /** Returns the name and the folder of each template. */

@@ -1,5 +1,6 @@
 import { getStaticGraphSchema } from "@langchain/langgraph-api/schema";
 import type { SchemaReply, SchemaRequest } from "./schema-answer.ts";
+import { messageOf } from "../../src/lib/error-text.ts";
 
 /**
  * Extracts all schemas in one program, which is fastest. When that fails, extracts them one by one, so that
@@ -20,8 +21,4 @@ async function extractTogether(requests: SchemaRequest[]): Promise<SchemaReply> 
   const byIndex = Object.fromEntries(requests.map((request, index) => [String(index), request]));
   const found = await getStaticGraphSchema(byIndex, { mainThread: true });
   return requests.map((_, index) => ({ schemas: { ...found[String(index)] } }));
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -9,6 +9,7 @@ import {
   describeProblem,
   type SchemaReply,
   type SchemaRequest,
+  typedGraphs,
   withWarnings,
 } from "./schema-answer.ts";
 import { cacheKey, readAnswer, type TypesAnswer, writeAnswer } from "./schema-cache.ts";
@@ -20,7 +21,6 @@ const EXTRACTOR = join(
   `schema-extractor-process${extname(import.meta.filename)}`,
 );
 const WORTH_A_WORD_MS = 2_000;
-const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
 /** JSON schemas, keyed by graph id and then by graph or subgraph (`agent`, `agent|child`). */
 export type ExtractedSchemas = TypesAnswer["schemas"];
@@ -40,7 +40,7 @@ export async function beginReadingSchemas(
   { project, sources }: TypedSources,
   { repoRoot, signal }: { repoRoot: string; signal: AbortSignal },
 ): Promise<{ known: ReadSchemas } | { reading: Promise<ReadSchemas> }> {
-  const graphs = project.graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
+  const graphs = typedGraphs(project);
   if (graphs.length === 0) return { known: { schemas: {}, warnings: [] } };
   const typed = { ...project, graphs };
   const cacheDir = join(homeOf(project.projectDir), "cache");

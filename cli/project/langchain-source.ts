@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
 import { CliError } from "../cli-error.ts";
 import { findPackage } from "./node-modules.ts";
+import { manifestOf } from "./package-manifest.ts";
 
 /** The source of the graphs' LangChain: the packages that the project has installed, or the platform's own. */
 export type LangGraphChoice = "project" | "ours";
@@ -114,13 +114,6 @@ function builtForOlder(projectDir: string): string[] {
     const version = folder === undefined ? undefined : manifestOf(folder).version;
     return version?.startsWith("0.") === true;
   });
-}
-
-type Manifest = { version?: string; dependencies?: Record<string, string> };
-
-function manifestOf(folder: string): Manifest {
-  const file = join(folder, "package.json");
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Manifest) : {};
 }
 
 /** Compares major, minor and patch only: a pre-release counts as its release. */

@@ -1,3 +1,4 @@
+import { extname } from "node:path";
 import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
 import type { TypesAnswer } from "./schema-cache.ts";
@@ -5,6 +6,13 @@ import type { TypesAnswer } from "./schema-cache.ts";
 export type SchemaRequest = { sourceFile: string; exportSymbol: string };
 /** One entry for each request, in the same order. */
 export type SchemaReply = ({ schemas: Record<string, object> } | { problem: string })[];
+
+const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
+
+/** Returns the graphs whose types can be read, which are those in TypeScript. */
+export function typedGraphs({ graphs }: Pick<ProjectConfig, "graphs">): ProjectConfig["graphs"] {
+  return graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
+}
 
 /** Combines a reply with the graphs that it is for, in their order. */
 export function answerOf(

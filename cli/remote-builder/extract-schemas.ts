@@ -2,7 +2,7 @@
  * Reads the schemas of a project from its types in a separate isolate. In the bundle of the remote builder
  * this module replaces the one that starts a process for it.
  */
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { BYTES_PER_MB } from "../../src/lib/bytes.ts";
 import { packArchive } from "../../src/lib/package-archive.ts";
 import type { PackageSource } from "../../src/lib/remote-build.ts";
@@ -13,12 +13,10 @@ import {
 } from "../../src/lib/remote-types.ts";
 import { CliError } from "../cli-error.ts";
 import type { TypedSources } from "../project/extract-schemas.ts";
-import { describeProblem } from "../project/schema-answer.ts";
+import { describeProblem, typedGraphs } from "../project/schema-answer.ts";
 import { withTypeOnlyImports } from "../project/type-imports.ts";
 import type { InstallPlan } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
-
-const TYPED_EXTENSIONS = new Set([".ts", ".mts", ".tsx"]);
 
 /** Files that determine how sources are compiled, and where linked packages have theirs. */
 const SETTINGS = /^(?:package|tsconfig.*)\.json$/;
@@ -64,7 +62,7 @@ export async function extractSchemas(typed: TypedSources): Promise<ReadSchemas> 
 /** Returns null when no graph has types. Throws a `CliError` when the sources are too large. */
 function requestOf({ project, sources }: TypedSources, plan: Reader["plan"]): TypesRequest | null {
   const { projectDir } = project;
-  const graphs = project.graphs.filter(({ file }) => TYPED_EXTENSIONS.has(extname(file)));
+  const graphs = typedGraphs(project);
   if (graphs.length === 0) return null;
   // Sources also contain modules that the bundler generated.
   const bundled = sources.filter((path) => files.stat(path)?.isFile());

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Metafile, Plugin } from "esbuild";
 import { ENTRY } from "../project/entry-module.ts";
 import { isInstalled } from "../project/workerd-build.ts";
-import { digestOf, PROJECT, type PackageGroups } from "./package-groups.ts";
+import { shortDigest, PROJECT, type PackageGroups } from "./package-groups.ts";
 
 /**
  * Matches a reference, which replaces an import from another group: a CommonJS module with the exports of the
@@ -74,7 +74,7 @@ export class GroupReferences {
   }
 
   #idOf(file: string): string {
-    const id = digestOf(file);
+    const id = shortDigest(file);
     if (!this.#targets.has(id)) {
       this.#targets.set(id, { file, names: undefined, isWhole: isPlainlyWhole(file) });
     }

@@ -43,7 +43,7 @@ export class PackageGroups {
   nameOf(group: number): string {
     const known = this.#names.get(group);
     if (known !== undefined) return known;
-    const name = digestOf(this.#foldersOf(group).join("\n"));
+    const name = shortDigest(this.#foldersOf(group).join("\n"));
     this.#names.set(group, name);
     return name;
   }
@@ -100,7 +100,7 @@ export class PackageGroups {
 }
 
 /** Returns a short name for a longer text, such as a path. */
-export function digestOf(text: string): string {
+export function shortDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS);
 }
 

@@ -59,14 +59,14 @@ export class YarnEntries {
   /** Throws a `CliError` when the text is not a lockfile. `resolutions` are those of the manifest beside it. */
   constructor(text: string, resolutions: Record<string, string>) {
     const parsed = z.record(z.string(), z.unknown()).safeParse(parse(text));
-    if (!parsed.success) throw broken("it has no entries");
+    if (!parsed.success) throw brokenLockfile("it has no entries");
     const { [METADATA]: metadata, ...entries } = parsed.data;
     this.isBerry = metadata !== undefined;
     for (const [key, value] of Object.entries(entries)) {
       const { data, error } = entry.safeParse(value);
       const [issue] = error?.issues ?? [];
       if (data === undefined) {
-        throw broken(`${key}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
+        throw brokenLockfile(`${key}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}`);
       }
       for (const descriptor of key.split(/\s*,\s*/)) this.#entries.set(descriptor, data);
     }
@@ -134,7 +134,7 @@ function classicPackage(name: string, range: string, found: Entry): YarnPackage 
   const integrity =
     found.integrity ??
     (sha1 === undefined ? undefined : `sha1-${Buffer.from(sha1, "hex").toString("base64")}`);
-  if (integrity === undefined) throw broken(`${name} has no integrity`);
+  if (integrity === undefined) throw brokenLockfile(`${name} has no integrity`);
   // An alias has the form `npm:<name>@<range>`.
   const own = range.startsWith("npm:")
     ? (NAME.exec(range.slice("npm:".length))?.[0] ?? name)
@@ -184,12 +184,12 @@ function parse(text: string): unknown {
   try {
     return parseSyml(text);
   } catch (error) {
-    throw broken((error as Error).message);
+    throw brokenLockfile((error as Error).message);
   }
 }
 
 /** Returns an error about the lockfile itself. */
-export function broken(problem: string): CliError {
+export function brokenLockfile(problem: string): CliError {
   return new CliError(
     `yarn.lock cannot be used: ${problem}. Run yarn install, and commit what it writes`,
   );

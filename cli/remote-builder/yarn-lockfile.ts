@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CliError } from "../cli-error.ts";
 import type { InstallPlan, LockedProject } from "./lockfile.ts";
 import { files } from "./node-fs.ts";
-import { broken, type Dependency, YarnEntries, type YarnPackage } from "./yarn-entries.ts";
+import { brokenLockfile, type Dependency, YarnEntries, type YarnPackage } from "./yarn-entries.ts";
 
 const names = z.record(z.string(), z.string()).optional().catch(undefined);
 
@@ -59,7 +59,7 @@ export function planYarn(project: LockedProject): InstallPlan {
       const found = entries.find({ ...dependency, of }) ?? workspaceOf(members, name);
       if (found === undefined) {
         if (isOptional) continue;
-        throw broken(`${of} asks for ${name}@${range}, which it does not have`);
+        throw brokenLockfile(`${of} asks for ${name}@${range}, which it does not have`);
       }
       if ("workspace" in found) {
         workspaces.add(normalize(found.workspace));

@@ -12,6 +12,7 @@ import { REPO_ROOT } from "../invocation.ts";
 import { loadProjectConfig } from "../project/langgraph-json.ts";
 import { startPlatform as serve, type Platform } from "../serve.ts";
 import type { StartedPlatform, TestPlatformOptions } from "./types.ts";
+import { textOrEmpty } from "../../src/lib/json.ts";
 
 /**
  * Starts a local platform that serves a project, on a free port and with an empty state, and a client of the
@@ -20,7 +21,7 @@ import type { StartedPlatform, TestPlatformOptions } from "./types.ts";
 export async function startPlatform(options: TestPlatformOptions): Promise<StartedPlatform> {
   const { platform, projectDir, stop } = await serveProject(options);
   try {
-    const apiKey = textOf(platform.vars["LOCAL_API_KEY"]);
+    const apiKey = textOrEmpty(platform.vars["LOCAL_API_KEY"]);
     const client = await clientOf(projectDir, platform, apiKey);
     return { url: platform.url, apiKey, client, stop };
   } catch (error) {
@@ -57,8 +58,8 @@ export async function serveProject(options: TestPlatformOptions): Promise<Served
       releaseLeases: (database) => releaseLeases(localDatabase(database)),
       prepareDatabase: (database, settings) =>
         ensureLocalWorkspace(localDatabase(database), {
-          workspaceId: textOf(settings["AGENT_WORKSPACE_ID"]),
-          apiKey: textOf(settings["LOCAL_API_KEY"]),
+          workspaceId: textOrEmpty(settings["AGENT_WORKSPACE_ID"]),
+          apiKey: textOrEmpty(settings["LOCAL_API_KEY"]),
         }),
       onLog,
     });
@@ -86,8 +87,4 @@ async function clientOf(
 
 function printProblem({ level, message }: { level: string; message: string }): void {
   if (level !== "info") console.error(message);
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -4,14 +4,14 @@
  */
 import * as ts from "typescript";
 import { system } from "./compiler-files.ts";
-import { CONFIG_FILE, TEMPLATE } from "./compiler-options.ts";
+import { READER_CONFIG_FILE, TEMPLATE } from "./compiler-options.ts";
 import { hasClassesOfStates, resolveInstalled } from "./installed-types.ts";
 import { forgetResearch, researched } from "./research-program.ts";
 
 export const sys = system;
 
 /** Returns the reader's own configuration, even when a folder above has one: it extends the project's. */
-export const findConfigFile = (): string => CONFIG_FILE;
+export const findConfigFile = (): string => READER_CONFIG_FILE;
 
 /** Returns nothing: type errors are not reported, and finding them takes longer than reading the schemas. */
 export const getPreEmitDiagnostics = (): ts.Diagnostic[] => [];

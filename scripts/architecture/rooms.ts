@@ -28,7 +28,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "lib",
     paths: ["src/lib"],
-    holds: "small things that know no Hono, no binding and no capability",
+    holds: "small helpers that use no Hono and no bindings, and belong to no capability",
     mayImport: [],
   },
   {
@@ -39,7 +39,7 @@ export const ROOMS: readonly Room[] = [
       "src/rate-limits/policy.ts",
       "src/bulk-export/export-limits.ts",
     ],
-    holds: "what each room reads from the Worker's variables, as schemas in that room",
+    holds: "the schemas of the Worker's variables, each in the room that reads them",
     mayImport: ["lib"],
   },
   {
@@ -58,51 +58,51 @@ export const ROOMS: readonly Room[] = [
     name: "graph-runtime",
     paths: ["src/graph-runtime"],
     holds:
-      "what is bundled with a project's graphs: the graph host, the protocol with it, and events of runs",
+      "the code that is bundled with a project's graphs: the graph host, its protocol, the events of runs",
     mayImport: ["lib"],
   },
   {
     name: "secrets",
     paths: ["src/secrets"],
-    holds: "secrets at rest, their rotation, and what is signed",
+    holds: "encryption of secrets at rest, rotation of their keys, signatures",
     mayImport: ["env", "lib"],
   },
   {
     name: "front-door",
     paths: ["src/front-door"],
-    holds: "what a request says of itself: host, surface, path, deployment, key, address",
+    holds: "the properties of a request: host, surface, path, deployment, key, client address",
     mayImport: ["env", "settings", "lib"],
   },
   {
     name: "regions",
     paths: ["src/regions"],
-    holds: "which region this is, and where its objects are",
+    holds: "the region of the installation, and the jurisdiction of its objects",
     mayImport: ["env", "lib"],
   },
   {
     name: "work",
     paths: ["src/work"],
-    holds: "durable work: leases, nudges, sweeps",
+    holds: "durable work: leases, queue messages, sweeps",
     mayImport: ["db", "env", "lib"],
   },
   {
     name: "http",
     paths: ["src/http"],
-    holds: "the mechanics of Hono: routers, validation, errors, streams",
+    holds: "the use of Hono: routers, validation, errors, streams",
     mayImport: ["env", "front-door", "lib"],
     web: "all",
   },
   {
     name: "console",
     paths: ["src/console"],
-    holds: "the console's files, as they are served: what may be cached, what its page may load",
+    holds: "serving of the console's files: caching, content security policy",
     mayImport: ["http", "front-door", "env", "settings", "lib"],
     web: "all",
   },
   {
     name: "identity",
     paths: ["src/identity"],
-    holds: "workspaces, their keys, plans and private hosts",
+    holds: "workspaces, their API keys, plans and private hosts",
     mayImport: ["db", "env", "front-door", "http", "secrets", "settings", "lib"],
     web: "all",
   },
@@ -116,13 +116,13 @@ export const ROOMS: readonly Room[] = [
   {
     name: "deployment-log",
     paths: ["src/deployment-log"],
-    holds: "logs and usage of deployments, in an object each",
+    holds: "logs and usage of deployments, in one object for each deployment",
     mayImport: ["env", "regions", "lib"],
   },
   {
     name: "revision-host",
     paths: ["src/revision-host"],
-    holds: "loading a revision's code into an isolate, and what it may do there",
+    holds: "loading of a revision's code into an isolate, and the limits on what it may do there",
     mayImport: ["db", "deployment-log", "env", "graph-runtime", "secrets", "lib"],
   },
   ...TRACING_ROOMS,
@@ -132,7 +132,7 @@ export const ROOMS: readonly Room[] = [
       "src/agent-server/{agent-call,bounded-host,deployment-name,described-project,graph-host}.ts",
       "src/agent-server/read-budget.ts",
     ],
-    holds: "what a call is about, and the graph host that serves it",
+    holds: "the context of a call (scope, revision, user), and the graph host that serves it",
     mayImport: ["revision-host", "graph-runtime", "http", "db", "env", "lib"],
     web: ["agent-call.ts"],
   },
@@ -154,13 +154,13 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/contract",
     paths: ["src/agent-server/threads/contract"],
-    holds: "what a thread is asked and answers, as routes and the object both know it",
+    holds: "the requests and responses of a thread object, shared by the routes and the object",
     mayImport: ["agent-server/threads/storage", "graph-runtime", "lib"],
   },
   {
     name: "agent-server/threads/traces",
     paths: ["src/agent-server/threads/traces"],
-    holds: "the traces of a thread's runs, on their way to tracing",
+    holds: "sending of the traces of a thread's runs to tracing",
     mayImport: [
       "agent-server/threads/storage",
       "agent-server/threads/contract",
@@ -174,7 +174,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/index",
     paths: ["src/agent-server/threads/index"],
-    holds: "the thread's row in D1: in which database it is, and how it gets there",
+    holds: "the thread's row in D1: the choice of the database, and the writing of the row",
     mayImport: ["agent-server/threads/storage", "work", "db", "regions", "env", "lib"],
   },
   {
@@ -182,13 +182,13 @@ export const ROOMS: readonly Room[] = [
     paths: [
       "src/agent-server/webhooks/{allowed-webhook,send-webhook,signing-keys,webhook-address}.ts",
     ],
-    holds: "which webhooks runs may have, their keys, and an attempt to deliver one",
+    holds: "webhooks: the allowed addresses, signing keys, one attempt of a delivery",
     mayImport: ["agent-server/base", "revision-host", "secrets", "db", "env", "lib"],
   },
   {
     name: "agent-server/threads/webhooks",
     paths: ["src/agent-server/threads/webhooks"],
-    holds: "the webhooks of a thread's runs, until they are delivered",
+    holds: "delivery of the webhooks of a thread's runs, with retries",
     mayImport: [
       "agent-server/threads/storage",
       "agent-server/threads/contract",
@@ -216,7 +216,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/protocol",
     paths: ["src/agent-server/threads/protocol"],
-    holds: "the streaming protocol: the events of a thread, and those who read them",
+    holds: "the streaming protocol: the events of a thread, and their readers",
     mayImport: [
       "agent-server/threads/storage",
       "agent-server/threads/contract",
@@ -227,7 +227,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/object",
     paths: ["src/agent-server/threads/object"],
-    holds: "the object of one thread, which wires all of these",
+    holds: "the object of one thread, which connects the rooms of threads",
     mayImport: [
       "agent-server/threads/storage",
       "agent-server/threads/contract",
@@ -248,7 +248,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server",
     paths: ["src/agent-server"],
-    holds: "routes of assistants, threads, runs, crons and the store, MCP and A2A; who may do what",
+    holds: "routes of assistants, threads, runs, crons, the store, MCP and A2A; authorization",
     mayImport: [
       ...AGENT_SERVER_ROOMS,
       "work",
@@ -274,7 +274,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/project-http",
     paths: ["src/agent-server/custom-routes", "src/agent-server/generative-ui"],
-    holds: "what a project serves by itself, and how it has the built-in routes served",
+    holds: "a project's own routes and UI components, and its settings for the built-in routes",
     mayImport: [
       "agent-server",
       "agent-server/base",
@@ -290,19 +290,19 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/doors",
     paths: ["src/agent-server/remove-scope.ts"],
-    holds: "what the agent server keeps for deployments: the removal of all that one has",
+    holds: "the removal of all data of a deployment from the agent server, for the control plane",
     mayImport: ["agent-server", ...AGENT_SERVER_ROOMS, "db", "lib"],
   },
   {
     name: "bulk-export/s3",
     paths: ["src/bulk-export/s3"],
-    holds: "a client of a bucket, which knows nothing of exports",
+    holds: "an S3 client, which knows nothing about exports",
     mayImport: ["lib"],
   },
   {
     name: "bulk-export/parquet",
     paths: ["src/bulk-export/parquet"],
-    holds: "from pages of runs to the bytes of a Parquet file",
+    holds: "the conversion of pages of runs to the bytes of a Parquet file",
     mayImport: ["tracing/model", "tracing/doors", "settings", "db", "lib"],
   },
   {
@@ -328,7 +328,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: "control-plane/oauth",
     paths: ["src/control-plane/oauth"],
-    holds: "connecting services for users: providers, attempts, tokens",
+    holds: "connections of users to services: providers, attempts, tokens",
     mayImport: ["work", "secrets", "identity", "http", "db", "env", "lib"],
     web: ROUTES,
   },

@@ -20,43 +20,43 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/model",
     paths: ["src/tracing/model"],
-    holds: "what a run is: its writes, rows, pages and dotted order",
+    holds: "the model of a run: its writes, rows, pages and dotted order",
     mayImport: ["lib"],
   },
   {
     name: "tracing/usage",
     paths: ["src/tracing/usage"],
-    holds: "tokens, costs, and prices: the built-in ones and a workspace's own",
+    holds: "tokens, costs, and prices, both built-in and a workspace's own",
     mayImport: ["tracing/model", "db", "lib"],
   },
   {
     name: "tracing/filter",
     paths: ["src/tracing/filter"],
-    holds: "the filter language, and the SQL that it becomes",
+    holds: "the filter language, and its translation to SQL",
     mayImport: ["tracing/model", "db", "lib"],
   },
   {
     name: "tracing/shard",
     paths: ["src/tracing/shard"],
-    holds: "the object of one project's day: tables, writes, reads, retention",
+    holds: "the object with the runs of a project's day: tables, writes, reads, retention",
     mayImport: ["tracing/model", "tracing/usage", "tracing/filter", "db", "regions", "env", "lib"],
   },
   {
     name: "tracing/run-index",
     paths: ["src/tracing/run-index"],
-    holds: "which shard has a run",
+    holds: "the index of run ids, which knows the shard of each run",
     mayImport: ["tracing/shard", "regions", "lib"],
   },
   {
     name: "tracing/projects",
     paths: ["src/tracing/projects"],
-    holds: "projects, and what isolates remember of them",
+    holds: "projects, and their cache in each isolate",
     mayImport: ["tracing/shard", "db", "lib"],
   },
   {
     name: "tracing/feedback",
     paths: ["src/tracing/feedback"],
-    holds: "feedback, and its copies beside the runs",
+    holds: "feedback, and its copies next to the runs",
     mayImport: [
       "tracing/model",
       "tracing/shard",
@@ -69,20 +69,20 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/ingest/decode",
     paths: ["src/tracing/ingest/decode"],
-    holds: "from the bytes of a request to writes of runs",
+    holds: "the conversion of the bytes of a request to writes of runs",
     mayImport: ["tracing/model", "tracing/usage", "lib"],
   },
   {
     name: "tracing/ingest/otlp",
     paths: ["src/tracing/ingest/otlp"],
-    holds: "from OpenTelemetry's spans to writes of runs",
+    holds: "the conversion of OpenTelemetry spans to writes of runs",
     mayImport: ["tracing/model", "tracing/ingest/decode", "lib"],
   },
   {
     name: "tracing/ingest",
     paths: ["src/tracing/ingest"],
     holds:
-      "storing what was decoded, payloads and feedback with it; spans that wait for their parents",
+      "storing of decoded writes with their payloads and feedback; spans that wait for their parents",
     mayImport: [
       "tracing/ingest/decode",
       "tracing/ingest/otlp",
@@ -101,7 +101,8 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/query",
     paths: ["src/tracing/query"],
-    holds: "runs, statistics and threads over all shards; what of them is shared without a key",
+    holds:
+      "queries for runs, statistics and threads over all shards; runs that are shared without a key",
     mayImport: [
       "tracing/model",
       "tracing/filter",
@@ -114,7 +115,7 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/api",
     paths: ["src/tracing/api"],
-    holds: "what both versions of the tracing API use: parts of JSON, links, public shares",
+    holds: "shared parts of both versions of the tracing API: JSON, links, public shares",
     mayImport: [...TRACING_FLOORS, "http", "identity", "secrets", "db", "lib"],
     web: "all",
   },
@@ -135,13 +136,13 @@ export const TRACING_ROOMS: readonly Room[] = [
   {
     name: "tracing/doors",
     paths: ["src/tracing/{record,export,deployment-project,feedback-links}.ts"],
-    holds: "what tracing keeps for other capabilities, a file for each",
+    holds: "the functions of tracing for other capabilities, in one file for each",
     mayImport: [...TRACING_FLOORS, "db", "lib"],
   },
   {
     name: "tracing",
     paths: ["src/tracing"],
-    holds: "what the app mounts of tracing, and what its sweep does",
+    holds: "the routes and sweep tasks of tracing that the app mounts",
     mayImport: [
       "tracing/api",
       "tracing/api/v1",

@@ -1,7 +1,7 @@
-import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
+import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, type FoundPage, readFound, type Scan } from "./bounded-scan.ts";
-import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
+import { containsJson, filterSize, type JsonFilter, visibleTo } from "./json-filter-sql.ts";
 import type { assistants, assistantVersions } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
@@ -9,11 +9,8 @@ export type AssistantRow = typeof assistants.$inferSelect;
 
 export type AssistantVersionRow = typeof assistantVersions.$inferSelect;
 
-/** The assistants that the caller may see or change; null for all of them. */
-type Access = MetadataFilter | null;
-
 export type AssistantFilter = {
-  access: Access;
+  access: Visibility;
   metadata?: JsonFilter | undefined;
   graph_id?: string | undefined;
   /** A part of the name, compared without case. */
@@ -89,11 +86,11 @@ export function updateAssistant(
   scope: Scope,
   id: string,
   change: AssistantChange,
-  access: Access,
+  access: Visibility,
   now: number,
 ): D1PreparedStatement[] {
   const key = keyOf(scope, id);
-  const conditions = [sql(KEY, ...key), ...accessTo(access)];
+  const conditions = [sql(KEY, ...key), ...visibleTo(access)];
   if (change.metadata !== undefined) conditions.push(sql("metadata = ?", change.metadata.base));
   const { text: where, params: guard } = allOf(conditions);
   const content = CONTENT.map((column) => `coalesce(?, ${column})`).join(", ");
@@ -132,12 +129,12 @@ export function restoreVersion(
   scope: Scope,
   id: string,
   version: number,
-  access: Access,
+  access: Visibility,
   now: number,
 ): D1PreparedStatement {
   const key = keyOf(scope, id);
   // The caller needs access to the assistant both as it is and as it would become.
-  const seen = allOf(accessTo(access));
+  const seen = allOf(visibleTo(access));
   return db
     .prepare(
       `UPDATE assistants SET (version, ${CONTENT.join(", ")}) =
@@ -156,10 +153,10 @@ export function deleteAssistant(
   db: D1Database,
   scope: Scope,
   id: string,
-  access: Access,
+  access: Visibility,
 ): D1PreparedStatement[] {
   const key = keyOf(scope, id);
-  const { text, params } = allOf([sql(KEY, ...key), ...accessTo(access)]);
+  const { text, params } = allOf([sql(KEY, ...key), ...visibleTo(access)]);
   return [
     db
       .prepare(
@@ -205,7 +202,7 @@ export async function countAssistants(
   return countFound(db, assistantScan(scope, filter));
 }
 
-type VersionFilter = { metadata: JsonFilter | undefined; access: Access };
+type VersionFilter = { metadata: JsonFilter | undefined; access: Visibility };
 
 /** Returns a page of versions, newest first; null when the scan would have to look at too many rows. */
 export async function selectVersions(
@@ -248,7 +245,7 @@ function metadataCondition(
   { access, metadata }: Pick<AssistantFilter, "access" | "metadata">,
   others: Sql[],
 ): Pick<Scan, "condition" | "comparisons" | "reads" | "weighs"> {
-  const conditions = [...others, ...accessTo(access)];
+  const conditions = [...others, ...visibleTo(access)];
   if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));
   return {
     condition: allOf(conditions),
@@ -261,10 +258,6 @@ function metadataCondition(
 
 function listed<Row>(db: D1Database, scan: Scan, { page, total }: FoundPage): Listed<Row> {
   return { rows: readFound<Row>(db, scan, page), returned: page.length, total };
-}
-
-function accessTo(access: Access): Sql[] {
-  return access === null ? [] : [metadataMatches("metadata", access)];
 }
 
 function keyOf(scope: Scope, id: string): [string, string, string] {

@@ -58,7 +58,7 @@ export type ScanOrder = {
 };
 
 /** A row that meets the condition. `bytes` is its approximate size when it is read whole. */
-export type Found = { order: string | number; key: string | number; bytes: number };
+export type ScannedRow = { order: string | number; key: string | number; bytes: number };
 
 type StepRow = { last: string | null; is_end: number; found: string };
 
@@ -66,14 +66,19 @@ type StepRow = { last: string | null; is_end: number; found: string };
  * Yields the rows that meet the condition, step by step in the order of the scan. Returns true at the end of the
  * rows, and false when it gives up because there are too many to examine.
  */
-export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<Found[], boolean> {
+export async function* scanRows(db: D1Database, scan: Scan): AsyncGenerator<ScannedRow[], boolean> {
   const { maxSteps = MAX_STEPS } = scan;
   let after: Place | null = scan.along?.after ?? null;
   for (let step = 0; step < maxSteps; step += 1) {
     const startedAt = Date.now();
     const row: StepRow | null = await stepOf(db, scan, after).first<StepRow>();
     if (row === null || row.last === null) return true;
-    const found = JSON.parse(row.found) as [Found["order"], Found["key"], number, number][];
+    const found = JSON.parse(row.found) as [
+      ScannedRow["order"],
+      ScannedRow["key"],
+      number,
+      number,
+    ][];
     yield found
       .toSorted((left, right) => left[3] - right[3])
       .map(([order, key, bytes]) => ({ order, key, bytes }));
@@ -137,7 +142,7 @@ function sizeOf(columns: readonly string[]): string {
 }
 
 /** A page of found rows in order, and the total number of found rows. */
-export type FoundPage = { page: Found[]; total: number };
+export type FoundPage = { page: ScannedRow[]; total: number };
 
 /** Finds a page in the order of `orderBy`; ties are ordered by key. Returns null when the scan gave up. */
 export async function findPage(
@@ -146,7 +151,7 @@ export async function findPage(
   { direction, limit, offset }: { direction: "asc" | "desc"; limit: number; offset: number },
 ): Promise<FoundPage | null> {
   const end = offset + limit;
-  let first: Found[] = [];
+  let first: ScannedRow[] = [];
   let total = 0;
   const steps = scanRows(db, scan);
   for (;;) {
@@ -166,9 +171,9 @@ export async function findFirst(
   db: D1Database,
   scan: Scan,
   { limit, offset }: { limit: number; offset: number },
-): Promise<Found[] | null> {
+): Promise<ScannedRow[] | null> {
   // A row that changes its place during the scan may be found again.
-  const page = new Map<Found["key"], Found>();
+  const page = new Map<ScannedRow["key"], ScannedRow>();
   let passed = 0;
   const steps = scanRows(db, scan);
   for (;;) {
@@ -210,7 +215,7 @@ export function toReads<Row extends { bytes: number }>(page: readonly Row[]): Ro
   return reads;
 }
 
-function inOrder(found: readonly Found[], direction: "asc" | "desc"): Found[] {
+function inOrder(found: readonly ScannedRow[], direction: "asc" | "desc"): ScannedRow[] {
   const sign = direction === "asc" ? 1 : -1;
   return found.toSorted(
     (left, right) => sign * (compare(left.order, right.order) || compare(left.key, right.key)),
@@ -231,7 +236,7 @@ function compare(left: string | number, right: string | number): number {
 export async function* readFound<Row>(
   db: D1Database,
   { table, key, rows }: Scan,
-  page: readonly Found[],
+  page: readonly ScannedRow[],
 ): AsyncGenerator<Row> {
   for (const part of toReads(page)) {
     const { results } = await db

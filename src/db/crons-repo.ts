@@ -1,9 +1,9 @@
 import type { CronTick } from "../lib/cron-tick.ts";
-import { type MetadataFilter, metadataFilterSize } from "../lib/metadata-filter.ts";
+import { metadataFilterSize, type Visibility } from "../lib/metadata-filter.ts";
 import type { Scope } from "../lib/scope.ts";
 import { countFound, findPage, readFound, type Scan } from "./bounded-scan.ts";
-import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
-import type { Held, WorkTable } from "./leases-repo.ts";
+import { containsJson, filterSize, type JsonFilter, visibleTo } from "./json-filter-sql.ts";
+import type { HeldRow, WorkTable } from "./leases-repo.ts";
 import { crons } from "./schema.ts";
 import { allOf, type Sql, sql } from "./sql.ts";
 
@@ -19,11 +19,8 @@ export const CRON_WORK: WorkTable<CronKey, typeof crons> = {
   onTake: [],
 };
 
-/** The crons that the caller may see or change; null for all of them. */
-type Access = MetadataFilter | null;
-
 export type CronFilter = {
-  access: Access;
+  access: Visibility;
   assistant_id: string | undefined;
   thread_id: string | undefined;
   enabled: boolean | undefined;
@@ -73,7 +70,7 @@ export async function insertCron(db: D1Database, row: CronRow, max: number): Pro
 export async function findCron(
   db: D1Database,
   key: CronKey,
-  access: Access,
+  access: Visibility,
 ): Promise<CronRow | null> {
   const { text, params } = seenRow(key, access);
   return db
@@ -119,7 +116,11 @@ export async function replaceCron(
 }
 
 /** Returns false when there is no such cron. */
-export async function deleteCron(db: D1Database, key: CronKey, access: Access): Promise<boolean> {
+export async function deleteCron(
+  db: D1Database,
+  key: CronKey,
+  access: Visibility,
+): Promise<boolean> {
   const { text, params } = seenRow(key, access);
   const deleted = await db
     .prepare(`DELETE FROM crons WHERE ${text}`)
@@ -137,7 +138,7 @@ export async function deleteCronsOf(db: D1Database, scope: Scope): Promise<void>
 /** Records that a tick is done and sets the next one, or null for none. Returns false when the lease is lost. */
 export async function noteTick(
   db: D1Database,
-  held: Held<CronKey>,
+  held: HeldRow<CronKey>,
   next: number | null,
   now: number,
 ): Promise<boolean> {
@@ -191,7 +192,7 @@ export async function countCrons(
 
 function cronScan({ workspaceId, deploymentId }: Scope, filter: CronFilter): Scan {
   const { access, assistant_id, thread_id, enabled, metadata } = filter;
-  const conditions: Sql[] = accessTo(access);
+  const conditions: Sql[] = visibleTo(access);
   if (assistant_id !== undefined) conditions.push(sql("assistant_id = ?", assistant_id));
   if (thread_id !== undefined) conditions.push(sql("thread_id = ?", thread_id));
   if (enabled !== undefined) conditions.push(sql("enabled = ?", enabled ? 1 : 0));
@@ -209,10 +210,6 @@ function cronScan({ workspaceId, deploymentId }: Scope, filter: CronFilter): Sca
   };
 }
 
-function seenRow({ workspaceId, deploymentId, cronId }: CronKey, access: Access): Sql {
-  return allOf([sql(KEY, workspaceId, deploymentId, cronId), ...accessTo(access)]);
-}
-
-function accessTo(access: Access): Sql[] {
-  return access === null ? [] : [metadataMatches("metadata", access)];
+function seenRow({ workspaceId, deploymentId, cronId }: CronKey, access: Visibility): Sql {
+  return allOf([sql(KEY, workspaceId, deploymentId, cronId), ...visibleTo(access)]);
 }

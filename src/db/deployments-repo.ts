@@ -20,7 +20,8 @@ import {
   skipUnfinished,
 } from "./revisions-repo.ts";
 import { mayBePreview, type NewPreview } from "./previews-repo.ts";
-import { allOf, sql as plain } from "./sql.ts";
+import { jsonValues } from "./json-values.ts";
+import { allOf, isAmong, sql as plain } from "./sql.ts";
 
 export type DeploymentRow = typeof deployments.$inferSelect;
 
@@ -152,14 +153,9 @@ export async function listDeployments(
   const scan = deploymentScan(workspaceId, filter);
   const found = await findPage(db, scan, { direction: "desc", ...page });
   if (found === null) return null;
-  const ids = JSON.stringify(found.page.map(({ key }) => key));
+  const ids = found.page.map(({ key }) => key);
   const rows = await listing(db)
-    .where(
-      and(
-        eq(deployments.workspace_id, workspaceId),
-        inArray(deployments.id, sql`(SELECT value FROM json_each(${ids}))`),
-      ),
-    )
+    .where(and(eq(deployments.workspace_id, workspaceId), inArray(deployments.id, jsonValues(ids))))
     .orderBy(desc(deployments.created_at), desc(deployments.id));
   return rows.map(toListed);
 }
@@ -324,9 +320,7 @@ function toListed(
 function deploymentScan(workspaceId: string, filter: DeploymentFilter): Scan {
   const { ids, name, nameContains, status, deploymentType, previewOf } = filter;
   const rows = [plain("workspace_id = ?", workspaceId)];
-  if (ids !== undefined) {
-    rows.push(plain("id IN (SELECT value FROM json_each(?))", JSON.stringify(ids)));
-  }
+  if (ids !== undefined) rows.push(isAmong("id", ids));
   const conditions = [plain("purged_at IS NULL")];
   if (name !== undefined) conditions.push(plain("name = ?", name));
   if (nameContains !== undefined) {

@@ -12,7 +12,7 @@ import {
 
 export const SOURCES = ["github", "internal_source", "internal_template"] as const;
 
-export type Source = (typeof SOURCES)[number];
+export type DeploymentSource = (typeof SOURCES)[number];
 
 export const DEPLOYMENT_STATUSES = ["READY", "AWAITING_DELETE"] as const;
 

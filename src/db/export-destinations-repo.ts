@@ -6,6 +6,7 @@ import {
   exportDestinations,
   exportRuns,
 } from "./bulk-export-schema.ts";
+import { jsonValues } from "./json-values.ts";
 
 export type ExportDestinationRow = typeof exportDestinations.$inferSelect;
 
@@ -185,9 +186,7 @@ export async function listCredentialsByKey(
   return drizzle(db)
     .select()
     .from(exportCredentials)
-    .where(
-      sql`${exportCredentials.key_version} IN (SELECT value FROM json_each(${JSON.stringify(keyVersions)}))`,
-    )
+    .where(sql`${exportCredentials.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

@@ -1,5 +1,5 @@
 import { exportRuns } from "./bulk-export-schema.ts";
-import type { Held, WorkTable } from "./leases-repo.ts";
+import { type HeldRow, isChanged, type WorkTable } from "./leases-repo.ts";
 import type { ExportFileRow, ExportRunKey } from "./export-runs-repo.ts";
 
 export type RecordedFile = Omit<ExportFileRow, "workspace_id" | "export_run_id">;
@@ -19,7 +19,7 @@ export const EXPORT_RUN_WORK: WorkTable<ExportRunKey, typeof exportRuns> = {
   ],
 };
 
-type HeldRun = Held<ExportRunKey>;
+type HeldRun = HeldRow<ExportRunKey>;
 
 const HELD = "workspace_id = ? AND id = ? AND lease = ? AND status = 'RUNNING'";
 
@@ -33,7 +33,7 @@ export async function saveOpenUpload(
   key: HeldRun,
   upload: string | null,
 ): Promise<boolean> {
-  return changed(
+  return isChanged(
     db.prepare(`UPDATE export_runs SET open_upload = ? WHERE ${HELD}`).bind(upload, ...held(key)),
   );
 }
@@ -44,7 +44,7 @@ export async function savePendingUpload(
   key: HeldRun,
   pending: string,
 ): Promise<boolean> {
-  return changed(
+  return isChanged(
     db
       .prepare(`UPDATE export_runs SET pending_upload = ? WHERE ${HELD}`)
       .bind(pending, ...held(key)),
@@ -119,7 +119,7 @@ export async function retryRun(
   key: HeldRun,
   { error, dueAt, now }: { error: string; dueAt: number; now: number },
 ): Promise<boolean> {
-  return changed(
+  return isChanged(
     db
       .prepare(
         `UPDATE export_runs SET ${ADD_ERROR}, retry_number = retry_number + 1, due_at = ?,
@@ -167,8 +167,4 @@ export async function failRun(
       )
       .bind(now, now, workspaceId, exportId, workspaceId, exportId),
   ]);
-}
-
-async function changed(statement: D1PreparedStatement): Promise<boolean> {
-  return (await statement.run()).meta.changes === 1;
 }

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { bulkExports, exportFiles, exportRuns } from "./bulk-export-schema.ts";
+import { jsonValues } from "./json-values.ts";
 
 /** Run ids are listed in one bound parameter, which has at most 2 MB. */
 const RUNS_PER_STATEMENT = 1000;
@@ -80,14 +81,14 @@ export async function listExportFiles(
 ): Promise<ExportFileRow[]> {
   const files: ExportFileRow[] = [];
   for (let from = 0; from < runIds.length; from += RUNS_PER_STATEMENT) {
-    const ids = JSON.stringify(runIds.slice(from, from + RUNS_PER_STATEMENT));
+    const ids = runIds.slice(from, from + RUNS_PER_STATEMENT);
     const found = await drizzle(db)
       .select()
       .from(exportFiles)
       .where(
         and(
           eq(exportFiles.workspace_id, workspaceId),
-          inArray(exportFiles.export_run_id, sql`(SELECT value FROM json_each(${ids}))`),
+          inArray(exportFiles.export_run_id, jsonValues(ids)),
         ),
       )
       .orderBy(asc(exportFiles.export_run_id), asc(exportFiles.number));

@@ -1,7 +1,8 @@
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { findFirst, type Scan } from "./bounded-scan.ts";
-import { allOf, sql as plain } from "./sql.ts";
+import { jsonValues } from "./json-values.ts";
+import { allOf, isAmong, sql as plain } from "./sql.ts";
 import { feedbackConfigs } from "./tracing-schema.ts";
 
 export type FeedbackConfigRow = typeof feedbackConfigs.$inferSelect;
@@ -29,7 +30,7 @@ export async function selectFeedbackConfigs(
   return drizzle(db)
     .select()
     .from(feedbackConfigs)
-    .where(and(eq(feedbackConfigs.workspace_id, workspaceId), isAmong(keys)));
+    .where(and(eq(feedbackConfigs.workspace_id, workspaceId), hasKeyAmong(keys)));
 }
 
 /**
@@ -43,9 +44,7 @@ export async function listFeedbackConfigs(
 ): Promise<FeedbackConfigRow[] | null> {
   const { keys, nameContains } = filter;
   const rows = [plain("workspace_id = ?", workspaceId)];
-  if (keys !== undefined) {
-    rows.push(plain("feedback_key IN (SELECT value FROM json_each(?))", JSON.stringify(keys)));
-  }
+  if (keys !== undefined) rows.push(isAmong("feedback_key", keys));
   const scan: Scan = {
     table: "feedback_configs",
     rows: allOf(rows),
@@ -68,7 +67,7 @@ export async function listFeedbackConfigs(
     .where(
       and(
         eq(feedbackConfigs.workspace_id, workspaceId),
-        isAmong(found.map(({ key }) => String(key))),
+        hasKeyAmong(found.map(({ key }) => String(key))),
       ),
     )
     .orderBy(asc(feedbackConfigs.feedback_key));
@@ -106,9 +105,6 @@ function isOfKey(workspaceId: string, key: string) {
   return and(eq(feedbackConfigs.workspace_id, workspaceId), eq(feedbackConfigs.feedback_key, key));
 }
 
-function isAmong(keys: readonly string[]) {
-  return inArray(
-    feedbackConfigs.feedback_key,
-    sql`(SELECT value FROM json_each(${JSON.stringify(keys)}))`,
-  );
+function hasKeyAmong(keys: readonly string[]) {
+  return inArray(feedbackConfigs.feedback_key, jsonValues(keys));
 }

@@ -1,8 +1,9 @@
-import { and, eq, inArray, sql as drizzleSql } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
-import { findFirst, findPage, type Found, type Scan, toReads } from "./bounded-scan.ts";
+import { findFirst, findPage, type ScannedRow, type Scan, toReads } from "./bounded-scan.ts";
 import type { FeedbackRow } from "./feedback-repo.ts";
-import { allOf, type Sql, sql } from "./sql.ts";
+import { jsonValues } from "./json-values.ts";
+import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 import { feedback } from "./tracing-schema.ts";
 
 /** Lists of feedback. The work of each query is bounded, however much feedback there is. */
@@ -37,7 +38,7 @@ export async function findFeedback(
   workspaceId: string,
   filter: FeedbackFilter,
   page: { limit: number; offset: number },
-): Promise<Found[] | null> {
+): Promise<ScannedRow[] | null> {
   const scan = feedbackScan(workspaceId, filter);
   const { runIds } = filter;
   if (runIds === undefined || (await hasMoreOf(db, workspaceId, runIds))) {
@@ -63,7 +64,7 @@ export async function findProjectFeedback(
   workspaceId: string,
   projectIds: readonly string[],
   limit: number,
-): Promise<Found[] | null> {
+): Promise<ScannedRow[] | null> {
   const scan: Scan = {
     ...feedbackScan(workspaceId, { sessionIds: projectIds }),
     rows: sql("workspace_id = ? AND run_id IS NULL", workspaceId),
@@ -76,19 +77,14 @@ export async function findProjectFeedback(
 export async function* readFeedback(
   db: D1Database,
   workspaceId: string,
-  found: readonly Found[],
+  found: readonly ScannedRow[],
 ): AsyncGenerator<FeedbackRow> {
   for (const part of toReads(found)) {
-    const keys = JSON.stringify(part.map(({ key }) => key));
+    const keys = part.map(({ key }) => key);
     const rows = await drizzle(db)
       .select()
       .from(feedback)
-      .where(
-        and(
-          eq(feedback.workspace_id, workspaceId),
-          inArray(feedback.id, drizzleSql`(SELECT value FROM json_each(${keys}))`),
-        ),
-      );
+      .where(and(eq(feedback.workspace_id, workspaceId), inArray(feedback.id, jsonValues(keys))));
     const byId = new Map(rows.map((row) => [row.id, row]));
     for (const { key } of part) {
       const row = byId.get(String(key));
@@ -172,10 +168,6 @@ function conditions(filter: FeedbackFilter): Sql[] {
 
 function isAmongGiven(operand: string, values: readonly string[] | undefined): Sql[] {
   return values === undefined ? [] : [isAmong(operand, values)];
-}
-
-function isAmong(operand: string, values: readonly string[]): Sql {
-  return sql(`${operand} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
 }
 
 function isGiven(column: string, given: boolean | undefined): Sql[] {

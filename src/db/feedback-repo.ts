@@ -1,5 +1,6 @@
 import { and, asc, eq, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { jsonValues } from "./json-values.ts";
 import { feedback } from "./tracing-schema.ts";
 
 export type FeedbackRow = typeof feedback.$inferSelect;
@@ -10,7 +11,7 @@ export type NewFeedback = Omit<FeedbackRow, "revision" | "shard_day" | "shard_bu
 };
 
 /** A field that is undefined keeps its stored value. */
-export type FeedbackChange = {
+export type FeedbackRowChange = {
   [Column in "score" | "value" | "comment" | "correction" | "feedback_config"]?:
     | FeedbackRow[Column]
     | undefined;
@@ -98,7 +99,7 @@ export async function updateFeedback(
   db: D1Database,
   workspaceId: string,
   id: string,
-  change: FeedbackChange,
+  change: FeedbackRowChange,
   times: { now: number; copyDueAt: number },
 ): Promise<FeedbackRow | undefined> {
   const ofRun = (time: number) =>
@@ -199,7 +200,7 @@ export async function selectUncopiedFeedback(
     .where(
       and(
         eq(feedback.workspace_id, workspaceId),
-        isAmong(feedback.run_id, runIds),
+        sql`${feedback.run_id} IN ${jsonValues(runIds)}`,
         or(isNotNull(feedback.copy_due_at), isNull(feedback.shard_day)),
       ),
     )
@@ -232,7 +233,7 @@ export async function deleteFeedbackRows(
   if (ids.length === 0) return;
   await drizzle(db)
     .delete(feedback)
-    .where(and(eq(feedback.workspace_id, workspaceId), isAmong(feedback.id, ids)));
+    .where(and(eq(feedback.workspace_id, workspaceId), sql`${feedback.id} IN ${jsonValues(ids)}`));
 }
 
 /** Deletes all feedback of a project: of its runs and of the project itself. */
@@ -263,11 +264,4 @@ export function* batchesOf<T>(statements: readonly T[]): Generator<[T, ...T[]]> 
 
 function isFeedback(workspaceId: string, id: string): SQL | undefined {
   return and(eq(feedback.workspace_id, workspaceId), eq(feedback.id, id));
-}
-
-function isAmong(
-  operand: typeof feedback.id | typeof feedback.run_id,
-  values: readonly string[],
-): SQL {
-  return sql`${operand} IN (SELECT value FROM json_each(${JSON.stringify(values)}))`;
 }

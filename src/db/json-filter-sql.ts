@@ -1,5 +1,5 @@
 import { allOf, anyOf, type Sql, sql } from "./sql.ts";
-import type { MetadataFilter } from "../lib/metadata-filter.ts";
+import type { MetadataFilter, Visibility } from "../lib/metadata-filter.ts";
 
 /**
  * D1 binds at most 100 parameters to a statement, which must suffice for two filters and the rest of the query.
@@ -101,6 +101,11 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
     text: `(SELECT ${condition.text} FROM (SELECT ? AS list) AS wanted)`,
     params: [JSON.stringify(listed)],
   };
+}
+
+/** Returns the condition that the caller may see a row with a column `metadata`; none if every row is visible. */
+export function visibleTo(access: Visibility): Sql[] {
+  return access === null ? [] : [metadataMatches("metadata", access)];
 }
 
 function toCondition(

@@ -23,13 +23,13 @@ export type WorkTable<Key, Table extends SQLiteTable> = {
 export type RowOf<Table extends SQLiteTable> = Table["$inferSelect"];
 
 /** The right to work on a row, which belongs to the process that chose `lease`. */
-export type Held<Key> = Key & { lease: string };
+export type HeldRow<Key> = Key & { lease: string };
 
 /** Leases a due row that is free or whose lease has expired. Returns undefined when the row cannot be leased. */
 export async function takeLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
-  held: Held<Key>,
+  held: HeldRow<Key>,
   { now, until }: { now: number; until: number },
 ): Promise<RowOf<Table> | undefined> {
   const taken = ["lease = ?2", "due_at = ?3", "updated_at = ?1", ...work.onTake];
@@ -47,7 +47,7 @@ export async function takeLease<Key extends object, Table extends SQLiteTable>(
 export async function renewLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
-  held: Held<Key>,
+  held: HeldRow<Key>,
   until: number,
 ): Promise<boolean> {
   return isChanged(
@@ -64,7 +64,7 @@ export async function renewLease<Key extends object, Table extends SQLiteTable>(
 export async function releaseLease<Key extends object, Table extends SQLiteTable>(
   db: D1Database,
   work: WorkTable<Key, Table>,
-  held: Held<Key>,
+  held: HeldRow<Key>,
   { dueAt, now }: { dueAt: number; now: number },
 ): Promise<boolean> {
   return isChanged(
@@ -118,6 +118,7 @@ function keyValues<Key extends object, Table extends SQLiteTable>(
   return Object.keys(key).map((name) => values.get(name));
 }
 
-async function isChanged(statement: D1PreparedStatement): Promise<boolean> {
+/** Runs a statement; returns true if it changed its row. */
+export async function isChanged(statement: D1PreparedStatement): Promise<boolean> {
   return (await statement.run()).meta.changes === 1;
 }

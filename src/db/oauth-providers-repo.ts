@@ -1,6 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { oauthAttempts, oauthProviders, oauthTokens } from "./oauth-schema.ts";
+import { jsonValues } from "./json-values.ts";
 
 export type OAuthProviderRow = typeof oauthProviders.$inferSelect;
 
@@ -98,9 +99,7 @@ export async function listOAuthProvidersByKey(
   return drizzle(db)
     .select()
     .from(oauthProviders)
-    .where(
-      sql`${oauthProviders.key_version} IN (SELECT value FROM json_each(${JSON.stringify(keyVersions)}))`,
-    )
+    .where(sql`${oauthProviders.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

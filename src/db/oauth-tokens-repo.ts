@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, lt, or, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { oauthProviders, oauthTokens } from "./oauth-schema.ts";
+import { jsonValues } from "./json-values.ts";
 
 export type OAuthTokenRow = typeof oauthTokens.$inferSelect;
 
@@ -162,9 +163,7 @@ export async function listOAuthTokensByKey(
   return drizzle(db)
     .select()
     .from(oauthTokens)
-    .where(
-      sql`${oauthTokens.key_version} IN (SELECT value FROM json_each(${JSON.stringify(keyVersions)}))`,
-    )
+    .where(sql`${oauthTokens.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

@@ -3,14 +3,15 @@ import { drizzle } from "drizzle-orm/d1";
 import {
   findFirst,
   findPage,
-  type Found,
+  type ScannedRow,
   readFound,
   type Scan,
   type ScanOrder,
 } from "./bounded-scan.ts";
 import { deleteProjectFeedback } from "./feedback-repo.ts";
 import { containsJson, filterSize, type JsonFilter } from "./json-filter-sql.ts";
-import { allOf, type Sql, sql } from "./sql.ts";
+import { jsonValues } from "./json-values.ts";
+import { allOf, isAmong, sql } from "./sql.ts";
 import { projects } from "./tracing-schema.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
@@ -37,7 +38,7 @@ export type ProjectPage = {
 /**
  * `order` is the value that the page is sorted by. `bytes` is the row's approximate size when it is read whole.
  */
-export type FoundProject = { id: string } & Pick<Found, "order" | "bytes">;
+export type FoundProject = { id: string } & Pick<ScannedRow, "order" | "bytes">;
 
 /** A field that is undefined keeps its stored value. `extra` is JSON text. */
 export type ProjectChange = {
@@ -163,12 +164,7 @@ export async function markProjectsDeleted(
   const rows = await drizzle(db)
     .update(projects)
     .set({ deleted_at: now, updated_at: now })
-    .where(
-      and(
-        isVisible(workspaceId),
-        inArray(projects.id, drizzleSql`(SELECT value FROM json_each(${JSON.stringify(ids)}))`),
-      ),
-    )
+    .where(and(isVisible(workspaceId), inArray(projects.id, jsonValues(ids))))
     .returning({ id: projects.id });
   return rows.map(({ id }) => id);
 }
@@ -259,7 +255,3 @@ const LONG_COLUMNS = ["description", "extra"];
 
 const METADATA = `CASE json_type(extra, '$.metadata') WHEN 'object'
   THEN json_extract(extra, '$.metadata') ELSE '{}' END`;
-
-function isAmong(column: string, values: readonly string[]): Sql {
-  return sql(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
-}

@@ -1,12 +1,13 @@
 import { and, desc, eq, getTableColumns, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { Scope } from "../lib/scope.ts";
 import {
   type RevisionStatus,
   revisions,
   UNFINISHED_REVISION_STATUSES,
 } from "./deployments-schema.ts";
 
-type RevisionRow = typeof revisions.$inferSelect;
+export type RevisionRow = typeof revisions.$inferSelect;
 
 /** The source that a revision deploys. */
 export type RevisionSource = Pick<
@@ -31,8 +32,6 @@ export type NewRevision = RevisionSource & {
 
 /** A revision without its secrets. */
 export type ListedRevision = Omit<RevisionRow, "secrets">;
-
-type DeploymentKey = { workspaceId: string; deploymentId: string };
 
 const { secrets: _secrets, ...LISTED } = getTableColumns(revisions);
 
@@ -122,7 +121,7 @@ export async function insertRevision(
 
 export async function selectRevision(
   db: D1Database,
-  of: DeploymentKey,
+  of: Scope,
   id: string,
 ): Promise<ListedRevision | undefined> {
   return drizzle(db).select(LISTED).from(revisions).where(isRevision(of, id)).get();
@@ -131,7 +130,7 @@ export async function selectRevision(
 /** Returns a page of revisions, newest first. */
 export async function listRevisions(
   db: D1Database,
-  of: DeploymentKey,
+  of: Scope,
   {
     statuses,
     limit,
@@ -152,7 +151,7 @@ export async function listRevisions(
 /** Interrupts an unfinished revision. Returns undefined when it has ended or does not exist. */
 export async function interruptRevision(
   db: D1Database,
-  of: DeploymentKey,
+  of: Scope,
   id: string,
   now: number,
 ): Promise<ListedRevision | undefined> {
@@ -213,7 +212,7 @@ export async function resealRevision(
 /** Skips the unfinished revisions of a deployment that is being deleted and of its previews. */
 export function skipUnfinished(
   db: D1Database,
-  { workspaceId, deploymentId }: DeploymentKey,
+  { workspaceId, deploymentId }: Scope,
   now: number,
 ): D1PreparedStatement {
   return db
@@ -228,10 +227,10 @@ export function skipUnfinished(
     .bind(workspaceId, deploymentId, now);
 }
 
-function isOf({ workspaceId, deploymentId }: DeploymentKey) {
+function isOf({ workspaceId, deploymentId }: Scope) {
   return and(eq(revisions.workspace_id, workspaceId), eq(revisions.deployment_id, deploymentId));
 }
 
-function isRevision(of: DeploymentKey, id: string) {
+function isRevision(of: Scope, id: string) {
   return and(isOf(of), eq(revisions.id, id));
 }

@@ -7,10 +7,8 @@ import {
   revisions,
   UNFINISHED_REVISION_STATUSES,
 } from "./deployments-schema.ts";
-import type { Held, WorkTable } from "./leases-repo.ts";
+import type { HeldRow, WorkTable } from "./leases-repo.ts";
 import { IS_UNFINISHED } from "./revisions-repo.ts";
-
-export type RevisionRow = typeof revisions.$inferSelect;
 
 /** Revisions as durable work. Taking a new revision for the first time queues it. */
 export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
@@ -23,7 +21,7 @@ export const ROLLOUT_WORK: WorkTable<RevisionRef, typeof revisions> = {
   ],
 };
 
-type HeldRevision = Held<RevisionRef>;
+type HeldRevision = HeldRow<RevisionRef>;
 
 /**
  * Sets the next status of a rollout. Returns false when the lease is lost, because another process has decided

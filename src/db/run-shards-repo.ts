@@ -1,5 +1,6 @@
 import { and, eq, gte, inArray, lte, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { jsonValues } from "./json-values.ts";
 import { projects, runShards } from "./tracing-schema.ts";
 
 export type RunShardRow = typeof runShards.$inferSelect;
@@ -79,10 +80,7 @@ export async function findShards(
         eq(runShards.workspace_id, workspaceId),
         range.projectIds === undefined
           ? undefined
-          : inArray(
-              runShards.project_id,
-              sql`(SELECT value FROM json_each(${JSON.stringify(range.projectIds)}))`,
-            ),
+          : inArray(runShards.project_id, jsonValues(range.projectIds)),
         sql`EXISTS (SELECT 1 FROM ${projects} WHERE ${projects.workspace_id} = ${runShards.workspace_id}
           AND ${projects.id} = ${runShards.project_id}
           AND ${projects.deleted_at} IS ${range.ofDeleted === true ? sql`NOT NULL` : sql`NULL`})`,

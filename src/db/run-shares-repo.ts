@@ -1,5 +1,6 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { jsonValues } from "./json-values.ts";
 import { runShares } from "./tracing-schema.ts";
 
 export type RunShareRow = typeof runShares.$inferSelect;
@@ -47,14 +48,13 @@ export async function findShareTokens(
   workspaceId: string,
   runIds: readonly string[],
 ): Promise<Map<string, string>> {
-  const ids = JSON.stringify([...new Set(runIds)]);
   const rows = await drizzle(db)
     .select({ run_id: runShares.run_id, token: runShares.token })
     .from(runShares)
     .where(
       and(
         eq(runShares.workspace_id, workspaceId),
-        inArray(runShares.run_id, sql`(SELECT value FROM json_each(${ids}))`),
+        inArray(runShares.run_id, jsonValues([...new Set(runIds)])),
       ),
     );
   return new Map(rows.map(({ run_id, token }) => [run_id, token]));

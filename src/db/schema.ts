@@ -23,6 +23,8 @@ export const workspaces = sqliteTable("workspaces", {
   created_at: integer().notNull(),
 });
 
+export type WorkspaceRow = typeof workspaces.$inferSelect;
+
 export const apiKeys = sqliteTable(
   "api_keys",
   {

@@ -1,6 +1,7 @@
-import { and, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, eq, gt, inArray } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { sourceUploads } from "./deployments-schema.ts";
+import { jsonValues } from "./json-values.ts";
 
 export type SourceUploadRow = typeof sourceUploads.$inferSelect;
 
@@ -87,15 +88,7 @@ export async function releaseUnusedSources(
 export async function forgetSources(db: D1Database, objectPaths: readonly string[]): Promise<void> {
   await drizzle(db)
     .delete(sourceUploads)
-    .where(
-      and(
-        inArray(
-          sourceUploads.object_path,
-          sql`(SELECT value FROM json_each(${JSON.stringify(objectPaths)}))`,
-        ),
-        IS_GIVEN_UP,
-      ),
-    );
+    .where(and(inArray(sourceUploads.object_path, jsonValues(objectPaths)), IS_GIVEN_UP));
 }
 
 function isUpload({ workspaceId, objectPath }: Key) {

@@ -5,6 +5,11 @@ export function sql(text: string, ...params: (string | number)[]): Sql {
   return { text, params };
 }
 
+/** Returns the condition that a column or an expression has one of the values, which are a single parameter. */
+export function isAmong(operand: string, values: readonly (string | number)[]): Sql {
+  return sql(`${operand} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
+}
+
 /**
  * Joins conditions by AND; true when there is none. Builds a balanced tree, because D1 limits the depth of
  * expressions and a plain chain is as deep as it is long.

@@ -4,7 +4,7 @@ import {
   countFound,
   findFirst,
   findPage,
-  type Found,
+  type ScannedRow,
   type FoundPage,
   type Scan,
   type ScanOrder,
@@ -12,7 +12,7 @@ import {
 } from "./bounded-scan.ts";
 import { containsJson, filterSize, type JsonFilter, metadataMatches } from "./json-filter-sql.ts";
 import type { threads } from "./schema.ts";
-import { allOf, type Sql, sql } from "./sql.ts";
+import { allOf, isAmong, type Sql, sql } from "./sql.ts";
 
 export type ThreadIndexRow = typeof threads.$inferSelect;
 
@@ -97,7 +97,7 @@ export type FoundThread = Omit<
   chars: number;
 };
 
-type PageQuery = {
+type ThreadPageQuery = {
   filter: ThreadFilter;
   order: ThreadOrder;
   limit: number;
@@ -109,7 +109,7 @@ type PageQuery = {
 export async function findThreads(
   db: D1Database,
   scope: Scope,
-  query: PageQuery,
+  query: ThreadPageQuery,
 ): Promise<FoundPage | null> {
   const { filter, order, withValues, ...page } = query;
   if (isIndexed(filter, order)) return indexedPage(db, scope, query);
@@ -180,7 +180,7 @@ export async function newestThreadsOfAssistant(
     after: { order: number; key: string } | null;
     limit: number;
   },
-): Promise<Found[] | null> {
+): Promise<ScannedRow[] | null> {
   const { access, since, after, limit } = page;
   const scan = threadScan(scope, { access, metadata: { assistant_id: assistantId } });
   const along: ScanOrder = {
@@ -218,7 +218,11 @@ function isIndexed(filter: ThreadFilter, order: ThreadOrder | null): boolean {
   return status === undefined && (order.by === "created_at" || order.by === "thread_id");
 }
 
-async function indexedPage(db: D1Database, scope: Scope, query: PageQuery): Promise<FoundPage> {
+async function indexedPage(
+  db: D1Database,
+  scope: Scope,
+  query: ThreadPageQuery,
+): Promise<FoundPage> {
   const { by, direction } = query.order;
   const { status } = query.filter;
   const where = allOf([inScope(scope), ...ofStatus(status)]);
@@ -231,7 +235,7 @@ async function indexedPage(db: D1Database, scope: Scope, query: PageQuery): Prom
          WHERE ${where.text} ORDER BY ${by} ${direction}, thread_id ${direction} LIMIT ? OFFSET ?`,
       )
       .bind(...where.params, query.limit, query.offset)
-      .all<Found>(),
+      .all<ScannedRow>(),
     countIndexed(db, scope, status),
   ]);
   return { page: page.results, total };
@@ -273,9 +277,7 @@ async function countIndexed(
 function threadScan(scope: Scope, filter: ThreadFilter): Scan {
   const { access, ids, status, metadata, values } = filter;
   const rows = [inScope(scope)];
-  if (ids !== undefined) {
-    rows.push(sql("thread_id IN (SELECT value FROM json_each(?))", JSON.stringify(ids)));
-  }
+  if (ids !== undefined) rows.push(isAmong("thread_id", ids));
   const conditions = ofStatus(status);
   if (access !== null) conditions.push(metadataMatches("metadata", access));
   if (metadata !== undefined) conditions.push(containsJson("metadata", metadata));

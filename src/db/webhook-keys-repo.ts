@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { Scope } from "../lib/scope.ts";
+import { jsonValues } from "./json-values.ts";
 import { webhookKeys } from "./schema.ts";
 
 export type WebhookKeysRow = typeof webhookKeys.$inferSelect;
@@ -47,9 +48,7 @@ export async function listWebhookKeysByKey(
   return drizzle(db)
     .select()
     .from(webhookKeys)
-    .where(
-      sql`${webhookKeys.key_version} IN (SELECT value FROM json_each(${JSON.stringify(keyVersions)}))`,
-    )
+    .where(sql`${webhookKeys.key_version} IN ${jsonValues(keyVersions)}`)
     .orderBy(sql`random()`)
     .limit(limit);
 }

@@ -1,9 +1,8 @@
 import { and, asc, eq, isNull, lt, or } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { KeyIdentity } from "../lib/principal.ts";
-import { apiKeys, privateEndpoints, workspaces } from "./schema.ts";
+import { apiKeys, privateEndpoints, type WorkspaceRow, workspaces } from "./schema.ts";
 
-type WorkspaceRow = typeof workspaces.$inferSelect;
 export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash">;
 type NewApiKey = Omit<typeof apiKeys.$inferSelect, "last_used_at" | "revoked_at">;
 

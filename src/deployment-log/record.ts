@@ -1,9 +1,11 @@
 import { log } from "../lib/log.ts";
-import { type Scope, scopeObjectName } from "../lib/scope.ts";
+import { scopeObjectName } from "../lib/object-names.ts";
+import type { Scope } from "../lib/scope.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type LogLine, storedMessage } from "./log-line.ts";
 import type { DeploymentLogObject } from "./deployment-log-object.ts";
 import type { UsageOfDay } from "./usage-table.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** Maximum lines per call. Together with the maximum length of a message it limits the size of a call. */
 const LINES_PER_CALL = 500;
@@ -54,7 +56,7 @@ function complain(
   lost: Record<string, string | number | undefined>,
   error: unknown,
 ): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   log("error", "error", {
     event,
     workspace_id: workspaceId,

@@ -11,9 +11,9 @@ export const USAGE_COUNTS = [
   "storage_bytes",
 ] as const;
 
-type Usage = Record<(typeof USAGE_COUNTS)[number], number>;
+type UsageCounts = Record<(typeof USAGE_COUNTS)[number], number>;
 
-export const NO_USAGE: Usage = {
+export const NO_USAGE: UsageCounts = {
   requests: 0,
   refused: 0,
   bytes_sent: 0,
@@ -24,7 +24,7 @@ export const NO_USAGE: Usage = {
 };
 
 /** `day` is the number of UTC days since 1970. */
-export type UsageOfDay = Usage & { day: number };
+export type UsageOfDay = UsageCounts & { day: number };
 
 /** A little more than a year. */
 const KEPT_DAYS = 400;

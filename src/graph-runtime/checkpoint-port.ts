@@ -4,7 +4,7 @@
  */
 
 /** A value as LangGraph's serde writes it: its type tag and its bytes. */
-export type Typed = [type: string, data: Uint8Array];
+export type SerializedValue = [type: string, data: Uint8Array];
 
 export type CheckpointPut = {
   ns: string;
@@ -13,10 +13,10 @@ export type CheckpointPut = {
   /** LangGraph's checkpoint format, its `v`. */
   format: number;
   /** The checkpoint without its channel values. */
-  checkpoint: Typed;
-  metadata: Typed;
+  checkpoint: SerializedValue;
+  metadata: SerializedValue;
   /** Channels with a new version, and their values. A channel that became empty is left out. */
-  channels: [channel: string, value: Typed][];
+  channels: [channel: string, value: SerializedValue][];
   /** Channels whose version, and therefore value, is that of the parent checkpoint. */
   inherited: string[];
 };
@@ -31,19 +31,19 @@ export type WritesPut = {
    */
   task_path?: string;
   /** `idx` follows LangGraph's WRITES_IDX_MAP: negative for special writes, which overwrite. */
-  writes: [idx: number, channel: string, value: Typed][];
+  writes: [idx: number, channel: string, value: SerializedValue][];
 };
 
 export type StoredCheckpoint = {
   ns: string;
   id: string;
   parent_id: string | null;
-  checkpoint: Typed;
-  metadata: Typed;
-  channels: [channel: string, value: Typed][];
-  writes: [task_id: string, channel: string, value: Typed][];
+  checkpoint: SerializedValue;
+  metadata: SerializedValue;
+  channels: [channel: string, value: SerializedValue][];
+  writes: [task_id: string, channel: string, value: SerializedValue][];
   /** Pending writes of the parent: only old checkpoint formats (v < 4) keep their sends there. */
-  parent_writes?: [task_id: string, channel: string, value: Typed][];
+  parent_writes?: [task_id: string, channel: string, value: SerializedValue][];
   /** Set when the writes do not fit into this message; they are then read for each checkpoint with `getWrites`. */
   writes_apart?: true;
 };

@@ -2,7 +2,7 @@ import {
   type CheckpointPut,
   MAX_CHECKPOINT_BYTES,
   type StoredCheckpoint,
-  type Typed,
+  type SerializedValue,
   type WritesPut,
 } from "./checkpoint-port.ts";
 
@@ -91,10 +91,10 @@ function ofLargest(channels: ReadonlyMap<string, number>): string {
   return largest === undefined ? "" : ` (channel "${largest[0]}" has ${largest[1]})`;
 }
 
-function channelSizes(channels: readonly [string, Typed][]): Map<string, number> {
+function channelSizes(channels: readonly [string, SerializedValue][]): Map<string, number> {
   return new Map(channels.map(([channel, [, data]]) => [channel, data.byteLength]));
 }
 
-function bytesOf(values: readonly Typed[]): number {
+function bytesOf(values: readonly SerializedValue[]): number {
   return values.reduce((sum, [, data]) => sum + data.byteLength, 0);
 }

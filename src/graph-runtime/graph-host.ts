@@ -7,7 +7,7 @@ import type { ServerRuntime } from "@langchain/langgraph-sdk";
 import { assistantDefaults } from "./assistant-defaults.ts";
 import { type AuthDefinition, authLoader } from "./project-auth.ts";
 import { type Graph, type GraphDefinition, GraphRegistry } from "./graph-registry.ts";
-import { appLoader, askApp, toProblem, variablesOf } from "./http-app.ts";
+import { appLoader, answerFromApp, toProblem, variablesOf } from "./http-app.ts";
 import type { HttpInfo } from "./http-info.ts";
 import {
   type HttpDefinition,
@@ -47,13 +47,19 @@ import { runGraph } from "./run-graph.ts";
 import { withAgentServer } from "./sdk-globals.ts";
 import type { StoreSettings } from "./store-settings.ts";
 import type { ItemVector } from "./store-operations.ts";
-import { embedded, indexProblems, projectStore, type StoreDefinition } from "./project-store.ts";
+import {
+  embedRequest,
+  indexProblems,
+  projectStore,
+  type StoreDefinition,
+} from "./project-store.ts";
 import { readHistory, readState, writeState } from "./state-requests.ts";
 import { type TypeSchemas, typeSchemas } from "./type-schemas.ts";
 import { resolveHeaders, type WebhookDefinition } from "./webhook-headers.ts";
 import { toWire } from "./wire-json.ts";
 import type { JsonText } from "../lib/json-answer.ts";
 import type { WebhookRules } from "../lib/webhook-rules.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 export type Project = {
   graphs: Record<string, GraphDefinition>;
@@ -121,7 +127,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     /** Calls the project's own app. The platform passes the authenticated user in the props. */
     override async fetch(request: Request): Promise<Response> {
       return withAgentServer(this.#agentServer(), () =>
-        askApp(loadApp, request, {
+        answerFromApp(loadApp, request, {
           principal: this.ctx.props.principal ?? null,
           env: variablesOf(this.env),
           waitUntil: (work) => this.ctx.waitUntil(work),
@@ -160,7 +166,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     }
 
     async embed(request: EmbedRequest): Promise<HostResult<ItemVector[]>> {
-      return embedded(store, request);
+      return embedRequest(store, request);
     }
 
     async getState(request: StateRequest, port: CheckpointPort): Promise<HostResult<JsonText>> {
@@ -244,7 +250,7 @@ export function defineGraphHost(project: Project): GraphHostClass {
     } catch (error) {
       // This was user code: anything it throws is a failure of the project, not of the platform.
       console.error({ event: "graph_failed", graph_id: ref.graph_id, error: String(error) });
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       return { ok: false, code: "graph_failed", message };
     }
   }

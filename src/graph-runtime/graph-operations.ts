@@ -1,6 +1,6 @@
 import { InvalidNamespaceError, type Operation } from "@langchain/langgraph-checkpoint";
 import type { IndexOf, StoreIndex } from "./store-index.ts";
-import type { StoreOperation } from "./store-operations.ts";
+import type { PutOperation, StoreOperation } from "./store-operations.ts";
 import { DEFAULT_STORE, itemTtl, type StoreSettings } from "./store-settings.ts";
 
 /** How a project's graphs use the store of their deployment. */
@@ -21,7 +21,7 @@ export async function toStoreOperations(
 ): Promise<StoreOperation[]> {
   const converted = operations.map((operation) => toStoreOperation(operation, settings));
   if (index === null) return converted;
-  const puts: { put: Put; value: Record<string, unknown>; index: IndexOf }[] = [];
+  const puts: { put: PutOperation; value: Record<string, unknown>; index: IndexOf }[] = [];
   const queries: Promise<void>[] = [];
   for (const [number, operation] of operations.entries()) {
     const made = converted[number];
@@ -37,8 +37,6 @@ export async function toStoreOperations(
   for (const [number, { put }] of puts.entries()) put.vectors = vectors[number];
   return converted;
 }
-
-type Put = Extract<StoreOperation, { op: "put" }>;
 
 function toStoreOperation(
   operation: Operation & Lifetime,

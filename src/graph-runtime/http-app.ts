@@ -8,7 +8,7 @@ import type { GraphProblem } from "./protocol.ts";
 export type HttpAppDefinition = { load: LoadModule; exportName: string };
 
 /** What an app receives besides the request: its variables, and a way to keep working after the response. */
-export type AppContext = {
+export type HttpAppContext = {
   env: Record<string, string>;
   waitUntil: (work: Promise<unknown>) => void;
 };
@@ -16,7 +16,7 @@ export type AppContext = {
 export type HttpApp = (
   request: Request,
   principal: Principal | null,
-  context: AppContext,
+  context: HttpAppContext,
 ) => Promise<Response>;
 
 /**
@@ -39,10 +39,10 @@ export function appLoader(
  * Returns the app's response. When the app or its module throws, the error is logged and the response is a
  * 500 without details, since the failure is the project's and not the platform's.
  */
-export async function askApp(
+export async function answerFromApp(
   loadApp: () => Promise<HttpApp | null>,
   request: Request,
-  { principal, ...context }: AppContext & { principal: Principal | null },
+  { principal, ...context }: HttpAppContext & { principal: Principal | null },
 ): Promise<Response> {
   try {
     const app = await loadApp();
@@ -136,7 +136,7 @@ function honoApp(app: HonoApp): HttpApp {
 async function ask(
   app: { fetch: AppFetch },
   request: Request,
-  { env, waitUntil }: AppContext,
+  { env, waitUntil }: HttpAppContext,
 ): Promise<Response> {
   const context = { waitUntil, passThroughOnException: () => {}, props: {} };
   const answer = await app.fetch(request, env, context);

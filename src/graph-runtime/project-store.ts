@@ -3,6 +3,7 @@ import type { EmbedRequest, GraphProblem, HostResult } from "./protocol.ts";
 import { StoreIndex, type StoreIndexDefinition } from "./store-index.ts";
 import type { ItemVector } from "./store-operations.ts";
 import { DEFAULT_STORE, type StoreSettings } from "./store-settings.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** The build's form of `store` in a project's `langgraph.json`. */
 export type StoreDefinition = { ttl: StoreSettings["ttl"]; index?: StoreIndexDefinition };
@@ -27,7 +28,7 @@ export async function indexProblems({ index }: ProjectStore): Promise<GraphProbl
     await index?.load();
     return [];
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const message = text.includes(`"${EMBED}"`) ? text : `"${EMBED}": ${text}`;
     const stack = error instanceof Error ? error.stack : undefined;
     return [{ graph_id: EMBED, message, stack }];
@@ -35,7 +36,7 @@ export async function indexProblems({ index }: ProjectStore): Promise<GraphProbl
 }
 
 /** Returns the vectors for an item or for a query that the API received. */
-export async function embedded(
+export async function embedRequest(
   { index }: ProjectStore,
   request: EmbedRequest,
 ): Promise<HostResult<ItemVector[]>> {
@@ -50,7 +51,7 @@ export async function embedded(
   } catch (error) {
     // This was user code: anything it throws is a failure of the project, not of the platform.
     console.error({ event: "embedding_failed", error: String(error) });
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { ok: false, code: "embedding_failed", message };
   }
 }

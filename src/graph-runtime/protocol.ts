@@ -235,7 +235,7 @@ export type AuthInfo = {
   cache: { headers: string[]; ttl_ms: number; max_size: number } | null;
 };
 
-type HeaderLine = { name: string; value: string };
+export type HeaderLine = { name: string; value: string };
 
 export type AuthenticationRequest = {
   method: string;

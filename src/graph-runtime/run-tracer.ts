@@ -9,7 +9,7 @@ import { TraceQueue } from "./trace-queue.ts";
 import { isUserKey } from "./run-config.ts";
 
 /** Records a run while it is in progress. */
-type RunTrace = {
+type RunRecorder = {
   /** A callback handler for the graph, to be inherited by everything that it calls. */
   tracer: LangChainTracer;
   /** Ends the runs of the trace that are still open. Resolves when all is recorded or lost; never rejects. */
@@ -17,7 +17,7 @@ type RunTrace = {
 };
 
 /** Returns null when the run is not to be traced, or cannot be. */
-export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunTrace | null {
+export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecorder | null {
   if (spec.trace === null) return null;
   const queue = new TraceQueue((batch) => port.trace(batch));
   const { started_at, metadata } = spec.trace;

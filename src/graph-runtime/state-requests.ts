@@ -19,6 +19,7 @@ import { toCommand } from "./run-command.ts";
 import { ThreadCheckpointer } from "./thread-checkpointer.ts";
 import { checkpointRefOf, toThreadSnapshot, toThreadState } from "./thread-state.ts";
 import { toWireJson } from "./wire-json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 type StoredWrite = StoredCheckpoint["writes"][number];
 
@@ -147,8 +148,4 @@ function locate(
       ...(checkpoint?.checkpoint_map ? { checkpoint_map: checkpoint.checkpoint_map } : {}),
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -37,6 +37,8 @@ export type StoreOperation =
       after?: string | undefined;
     };
 
+export type PutOperation = Extract<StoreOperation, { op: "put" }>;
+
 /** `sweep_minutes`: how long an expired item may stay on disk, invisible to readers. */
 export type ItemTtl = { minutes: number; sweep_minutes: number };
 

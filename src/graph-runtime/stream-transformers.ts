@@ -13,6 +13,7 @@ import { type ProtocolEvent, TOLD_EVENT, TOLD_INSTEAD } from "./stream-protocol/
 import { RunTranslator } from "./stream-protocol/run-translator.ts";
 import type { GraphChunk } from "./stream-events.ts";
 import { toWireJson } from "./wire-json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** How long a run waits at its end for the final values of its transformers, in milliseconds. */
 const FINAL_VALUES_MS = 5000;
@@ -24,7 +25,7 @@ type Channel = Pick<StreamChannel<unknown>, "_close" | "_fail">;
 /** A value that a transformer provides at the end of the run. */
 type FinalValue = { of: Transformer; name: string; value: Promise<unknown> };
 
-type Run = { run_id: string; graph_id: string };
+type RunIds = { run_id: string; graph_id: string };
 
 type Log = (event: RunEvent) => void;
 
@@ -34,7 +35,7 @@ type Log = (event: RunEvent) => void;
  * log. A transformer that throws is stopped, and the run continues without it.
  */
 export class StreamTransformers {
-  readonly #run: Run;
+  readonly #run: RunIds;
   readonly #log: Log;
   readonly #translator: RunTranslator;
   readonly #running = new Set<Transformer>();
@@ -50,14 +51,14 @@ export class StreamTransformers {
   #seq = 0;
   #isOver = false;
 
-  private constructor({ run_id, graph_id }: Run, log: Log) {
+  private constructor({ run_id, graph_id }: RunIds, log: Log) {
     this.#run = { run_id, graph_id };
     this.#log = log;
     this.#translator = new RunTranslator({ run_id, graph_id, answers: [] });
   }
 
   /** Returns null when the graph has no transformers with an effect that clients could notice. */
-  static start(graph: Graph, run: Run, log: Log): StreamTransformers | null {
+  static start(graph: Graph, run: RunIds, log: Log): StreamTransformers | null {
     // Older releases of LangGraph have no transformers.
     const factories: unknown = Reflect.get(graph, "streamTransformers");
     if (!Array.isArray(factories) || factories.length === 0) return null;
@@ -117,7 +118,7 @@ export class StreamTransformers {
 
   /** Called when the graph has thrown or was cancelled. */
   fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     this.#end({ event: "failed", error: message });
     for (const each of this.#running) this.#attempt(each, () => each.fail?.(error));
     for (const channel of this.#channels) channel._fail(error);

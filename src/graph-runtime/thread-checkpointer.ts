@@ -18,10 +18,11 @@ import type {
   CheckpointPort,
   CheckpointPut,
   StoredCheckpoint,
-  Typed,
+  SerializedValue,
   WritesPut,
 } from "./checkpoint-port.ts";
 import { UnserialisableValueError } from "./wire-json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** Receives each put. LangGraph awaits a returned promise before it treats the checkpoint as saved. */
 type CheckpointSink = (op: CheckpointOp) => Promise<void> | void;
@@ -172,12 +173,12 @@ export class ThreadCheckpointer extends BaseCheckpointSaver {
    * Serialises a value. Throws for a function, for which LangGraph's serde writes nothing that could be read
    * back.
    */
-  async #dump(channel: string, value: unknown): Promise<Typed> {
-    let typed: Typed;
+  async #dump(channel: string, value: unknown): Promise<SerializedValue> {
+    let typed: SerializedValue;
     try {
       typed = await this.serde.dumpsTyped(value);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       throw new UnserialisableValueError(
         `The value of channel "${channel}" cannot be stored: ${reason}`,
         { cause: error },

@@ -14,7 +14,7 @@ type Unrecorded = { unrecorded: string };
  * "[Circular]"}`. For binary data only the type and the length are written, because as JSON it would be many
  * times its size. Returns undefined for values that have no JSON text. Never throws.
  */
-export function toTraceJson(value: unknown): string | Unrecorded | undefined {
+export function traceValueJson(value: unknown): string | Unrecorded | undefined {
   const ancestors: unknown[] = [];
   let chars = 0;
   function replace(this: unknown, key: string, projected: unknown): unknown {

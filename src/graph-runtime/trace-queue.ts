@@ -1,5 +1,5 @@
 import type { TraceBatch } from "./protocol.ts";
-import { MAX_VALUE_CHARS, toTraceJson } from "./trace-json.ts";
+import { MAX_VALUE_CHARS, traceValueJson } from "./trace-json.ts";
 
 /** A batch is sent once it has this many operations or characters, or after this many milliseconds. */
 const BATCH_OPERATIONS = 100;
@@ -161,7 +161,7 @@ export class TraceQueue {
     if (isValue && this.#waitingChars > MAX_WAITING_CHARS) {
       return substitute(name, "too much of its trace was waiting");
     }
-    const json = toTraceJson(value);
+    const json = traceValueJson(value);
     if (json === undefined) return undefined;
     if (typeof json !== "string") return substitute(name, json.unrecorded);
     if (chars + json.length > MAX_VALUE_CHARS) return substitute(name, "the run is too large");

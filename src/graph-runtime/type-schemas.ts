@@ -1,5 +1,6 @@
 import type { GraphDefinition } from "./graph-registry.ts";
 import type { GraphSchemas } from "./protocol.ts";
+import { localBinding } from "../lib/local-binding.ts";
 
 /** Schemas derived from a graph's TypeScript types, keyed by "graph" or "graph|subgraph". */
 export type TypeSchemas = Record<string, Partial<GraphSchemas>>;
@@ -18,16 +19,11 @@ export async function typeSchemas(
   { schemas }: GraphDefinition,
 ): Promise<TypeSchemas | undefined> {
   if (schemas !== undefined) return schemas;
-  const source: unknown = Reflect.get(env, BINDING);
-  if (!isFetcher(source)) return undefined;
+  const source = localBinding(env, BINDING);
+  if (source === undefined) return undefined;
   const response = await source.fetch(`http://schemas/${encodeURIComponent(graphId)}`);
   const known: unknown = await response.json();
   return isTypeSchemas(known) ? known : undefined;
-}
-
-/** Checks that this is a binding: a deployed project may have a variable of the same name, which is a string. */
-function isFetcher(value: unknown): value is Fetcher {
-  return typeof value === "object" && value !== null && "fetch" in value;
 }
 
 function isTypeSchemas(value: unknown): value is TypeSchemas {

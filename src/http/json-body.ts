@@ -1,12 +1,10 @@
 import type { z } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
-import { readLimited } from "../lib/bytes.ts";
+import { MAX_DRAINED_BYTES, readLimited } from "../lib/bytes.ts";
 import type { AppContext, AppEnv } from "./app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { parseJson } from "./json-text.ts";
 import type { JsonText } from "../lib/json-answer.ts";
-
-const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 const JSON_CONTENT_TYPE = /^application\/json(; ?charset=utf-8)?$/i;
 

@@ -1,7 +1,6 @@
 import { type ApiError, invalidField } from "../lib/api-error.ts";
-
-/** Maximum depth. Deeper bodies are refused, because serialisers and the database recurse. */
-const MAX_JSON_DEPTH = 500;
+import { isTooDeep, MAX_JSON_DEPTH } from "../lib/json.ts";
+import { messageOf } from "../lib/error-text.ts";
 
 /** Parses JSON. Throws a "validation" error when the bytes are not JSON text, or nest too deeply. */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -15,11 +14,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw invalidJson(positionIn(message, text), message);
   }
-  // Each level of nesting takes two characters.
-  if (text.length > 2 * MAX_JSON_DEPTH && isDeeperThan(value, MAX_JSON_DEPTH)) {
+  if (isTooDeep(value, text)) {
     throw invalidJson([], `nested deeper than ${MAX_JSON_DEPTH} levels`);
   }
   return value;
@@ -29,15 +27,6 @@ function positionIn(message: string, text: string): number[] {
   const position = /position (\d+)/.exec(message)?.[1];
   if (position !== undefined) return [Number(position)];
   return message.includes("end of JSON input") ? [text.length] : [];
-}
-
-function isDeeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  for (const child of Array.isArray(value) ? value : Object.values(value)) {
-    if (isDeeperThan(child, depth - 1)) return true;
-  }
-  return false;
 }
 
 function invalidJson(position: number[], reason: string): ApiError {

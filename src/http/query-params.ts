@@ -1,4 +1,6 @@
 import { z } from "@hono/zod-openapi";
+import { jsonOrUndefined } from "../lib/json.ts";
+import { refuseValue } from "./refuse-value.ts";
 
 /** Query values arrive as a string, or as a list of strings when the key is repeated. */
 
@@ -9,7 +11,7 @@ export function booleanParam() {
       const lower = text.toLowerCase();
       if (lower === "1" || lower === "true" || lower === "yes") return true;
       if (lower === "0" || lower === "false" || lower === "no") return false;
-      return refuse(ctx, "Input should be a valid boolean", "bool_parsing");
+      return refuseValue(ctx, "Input should be a valid boolean", "bool_parsing");
     })
     .openapi({ type: "boolean" });
 }
@@ -21,14 +23,14 @@ export function integerParam(bounds: { min: number; max?: number }) {
     .transform((text, ctx): number => {
       const number = Number(text);
       if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(number)) {
-        return refuse(ctx, "Input should be a valid integer", "int_parsing");
+        return refuseValue(ctx, "Input should be a valid integer", "int_parsing");
       }
       if (number < bounds.min) {
         const msg = `Input should be greater than or equal to ${bounds.min}`;
-        return refuse(ctx, msg, "greater_than_equal");
+        return refuseValue(ctx, msg, "greater_than_equal");
       }
       if (number > max) {
-        return refuse(ctx, `Input should be less than or equal to ${max}`, "less_than_equal");
+        return refuseValue(ctx, `Input should be less than or equal to ${max}`, "less_than_equal");
       }
       return number;
     })
@@ -44,7 +46,7 @@ export function listParam<T extends string>(allowed?: readonly T[]) {
       const unknown = items.filter((item) => !isAllowed(item, allowed));
       if (unknown.length > 0 && allowed !== undefined) {
         const names = allowed.map((name) => `'${name}'`).join(", ");
-        return refuse(ctx, `Input should be one of ${names}`, "enum");
+        return refuseValue(ctx, `Input should be one of ${names}`, "enum");
       }
       return items.filter((item) => isAllowed(item, allowed));
     })
@@ -53,19 +55,10 @@ export function listParam<T extends string>(allowed?: readonly T[]) {
 
 function parseList(text: string): string[] {
   if (!text.startsWith("[")) return [text];
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return Array.isArray(parsed) ? parsed.map(String) : [text];
-  } catch {
-    return [text];
-  }
+  const parsed = jsonOrUndefined(text);
+  return Array.isArray(parsed) ? parsed.map(String) : [text];
 }
 
 function isAllowed<T extends string>(item: string, allowed: readonly T[] | undefined): item is T {
   return allowed === undefined || allowed.some((name) => name === item);
-}
-
-function refuse(ctx: z.RefinementCtx, message: string, type: string): never {
-  ctx.addIssue({ code: "custom", message, params: { type } });
-  return z.NEVER;
 }

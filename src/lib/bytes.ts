@@ -13,6 +13,9 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
+/** Maximum bytes of a request that is too large that are still read, so that its sender receives the answer. */
+export const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
 /**
  * Reads a whole body; returns null when it is longer than `maxBytes`. It first reads and drops up to
  * `maxDrainedBytes` more, because a sender whose body is cut off sees a broken connection instead of a response.

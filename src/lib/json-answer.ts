@@ -1,4 +1,5 @@
 import { readLimited } from "./bytes.ts";
+import { log } from "./log.ts";
 
 /** JSON text to respond with: a string when it is short, otherwise a stream of its UTF-8. */
 export type JsonText = string | ReadableStream<Uint8Array>;
@@ -107,7 +108,7 @@ function streamOf(head: string, parts: AsyncGenerator<string, void>): ReadableSt
     type: "bytes",
     pull: (controller) =>
       pull(controller).catch((error: unknown) => {
-        console.error({ event: "answer_broken_off", error: String(error) });
+        log("error", "error", { event: "answer_broken_off", error: String(error) });
         throw error;
       }),
     cancel: async () => {

@@ -1,3 +1,5 @@
+import { localBinding } from "./local-binding.ts";
+
 /** The binding through which a local platform reports the free space of its disk. */
 const DISK_BINDING = "LOCAL_DISK";
 
@@ -6,8 +8,8 @@ const MIN_FREE_BYTES = 4 * 1024 * 1024;
 
 /** Whether the disk of a local platform lacks room for `bytes` more. False when the free space is unknown. */
 export async function isDiskFull(env: unknown, bytes = 0): Promise<boolean> {
-  const disk: unknown = Reflect.get(Object(env), DISK_BINDING);
-  if (!isFetcher(disk)) return false;
+  const disk = localBinding(env, DISK_BINDING);
+  if (disk === undefined) return false;
   try {
     const { free_bytes } = await (
       await disk.fetch("http://disk/")
@@ -22,8 +24,4 @@ export async function isDiskFull(env: unknown, bytes = 0): Promise<boolean> {
 /** Throws when the disk lacks room. A local bucket on a full disk never answers a `put`. */
 export async function requireRoom(env: unknown, bytes: number): Promise<void> {
   if (await isDiskFull(env, bytes)) throw new Error("no space left on device");
-}
-
-function isFetcher(value: unknown): value is Fetcher {
-  return typeof value === "object" && value !== null && "fetch" in value;
 }

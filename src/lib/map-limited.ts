@@ -1,3 +1,6 @@
+/** An invocation can have six open connections: further requests wait until one of them ends. */
+export const CONNECTIONS = 6;
+
 /**
  * Calls `call` for each item, with at most `limit` calls in flight. Resolves to the results in the order of the
  * items.

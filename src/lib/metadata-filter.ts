@@ -9,6 +9,9 @@ export type MetadataFilter =
   /** The value of `key` is an array that has `value` as an element. */
   | { op: "contains"; key: string; value: FilterScalar };
 
+/** The caller's filter: only rows whose metadata matches it are visible. Null makes every row visible. */
+export type Visibility = MetadataFilter | null;
+
 export function matchesMetadata(
   metadata: Record<string, unknown>,
   filter: MetadataFilter,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseAddressRanges } from "./address-range.ts";
 import { parseHostList } from "./host-list.ts";
+import { jsonOrUndefined } from "./json.ts";
 import { isUuid } from "./uuid.ts";
 
 /** The Worker's variables: texts, and tables where wrangler.toml has them. */
@@ -116,17 +117,10 @@ export function table<S extends z.ZodType>(schema: S) {
         ctx.addIssue({ code: "custom", message, params: { isTable: true } });
         return z.NEVER;
       };
-      const given = typeof value === "string" && value !== "" ? parseJson(value) : value || {};
+      const given =
+        typeof value === "string" && value !== "" ? jsonOrUndefined(value) : value || {};
       if (given === undefined) return refuse("it is not a JSON object");
       const result = schema.safeParse(given);
       return result.success ? result.data : refuse(z.prettifyError(result.error));
     });
-}
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
 }

@@ -10,8 +10,20 @@ export function microsToIso(micros: number): string {
   return `${toIso(millis).slice(0, -1)}${rest}Z`;
 }
 
-/** Microseconds since 1970-01-01T00:00:00Z. */
-type Micros = number;
+/** Microseconds since 1970-01-01T00:00:00Z: the precision of the tracing protocol, exact in a number. */
+export type Micros = number;
+
+export const MICROS_PER_SECOND = 1_000_000;
+
+/** Converts microseconds to whole milliseconds, rounded down. */
+export function microsToMillis(micros: Micros): number {
+  return Math.floor(micros / 1000);
+}
+
+/** Does the same for a time that may be missing. */
+export function optionalMillis(micros: Micros | null | undefined): number | null {
+  return micros == null ? null : microsToMillis(micros);
+}
 
 /** The largest time, on 2255-06-05: larger numbers are not exact. */
 const MAX_MICROS = Number.MAX_SAFE_INTEGER;

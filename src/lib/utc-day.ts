@@ -1,4 +1,4 @@
-const MICROS_PER_DAY = 86_400_000_000;
+export const MICROS_PER_DAY = 86_400_000_000;
 
 /** Returns the number of whole UTC days since 1970-01-01 of a time in microseconds. */
 export function dayOf(micros: number): number {

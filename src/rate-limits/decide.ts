@@ -21,7 +21,7 @@ export type DecisionDeps = {
  * Decides whether a request is admitted. Most decisions on a leased limit are made locally; a limiter with few
  * permits left requests more in the background.
  */
-export async function decide(
+export async function decideAdmission(
   limiter: LocalLimiter,
   limit: Limit,
   deps: DecisionDeps,

@@ -1,7 +1,7 @@
 import { isLeased, type TakeAnswer, type TakeRequest } from "./sliding-window.ts";
 import type { Limit } from "./policy.ts";
 
-type Lease = { id: number; left: number; used: number; until: number };
+type HeldLease = { id: number; left: number; used: number; until: number };
 
 export type Decision =
   | { kind: "admitted"; remaining: number }
@@ -26,9 +26,9 @@ const LOW_SHARE = 1 / 4;
  * of the isolate's clock; `forget` must be called when that was set back.
  */
 export class LocalLimiter {
-  #leases: Lease[] = [];
+  #leases: HeldLease[] = [];
   /** Leases that have ended here and are not yet reported to the object. */
-  #ended: Lease[] = [];
+  #ended: HeldLease[] = [];
   /** The permits that nobody holds, as last reported by the object. */
   #free = 0;
   #refusedUntil = 0;
@@ -170,7 +170,7 @@ export class LocalLimiter {
     for (const lease of this.#leases) if (lease.until <= now) this.#end(lease);
   }
 
-  #end(lease: Lease): void {
+  #end(lease: HeldLease): void {
     this.#leases = this.#leases.filter((each) => each !== lease);
     this.#ended.push(lease);
     this.#lastUsed = Math.max(lease.used, Math.floor(this.#lastUsed / 2));

@@ -3,10 +3,11 @@ import type { Settings } from "../env.ts";
 import type { AppContext, AppEnv } from "../http/app-types.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { log } from "../lib/log.ts";
+import { rateLimitObjectName } from "../lib/object-names.ts";
 import { BILLING_PATH } from "../lib/region.ts";
 import { regionalObject } from "../regions/regional-object.ts";
 import { type ApplicableLimit, applicableLimits } from "./applicable-limits.ts";
-import { type DecisionDeps, decide } from "./decide.ts";
+import { type DecisionDeps, decideAdmission } from "./decide.ts";
 import { rateLimitHeaders, retrySeconds } from "./headers.ts";
 import { LocalLimiters } from "./local-limiter.ts";
 
@@ -25,10 +26,10 @@ export const rateLimits: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (!settings.rateLimits || !isPlatformApi(c)) return next();
   let headers: HeaderLines = [];
   for (const counted of await applicableLimits(c)) {
-    const objectName = `${settings.region}/${counted.name}/${counted.partition}`;
+    const objectName = rateLimitObjectName(settings.region, counted.name, counted.partition);
     const limiter = limiters.get(objectName);
     const deps = decisionDeps(c, settings, counted, objectName);
-    const decision = await decide(limiter, counted.limit, deps);
+    const decision = await decideAdmission(limiter, counted.limit, deps);
     headers = rateLimitHeaders(counted, decision, Date.now());
     if (decision.kind === "refused") {
       setHeaders(c, headers);

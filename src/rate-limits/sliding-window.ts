@@ -4,7 +4,7 @@ import type { Limit } from "./policy.ts";
 const LEASE_SHARE_OF_ALL = 1 / 20;
 const LEASE_SHARE_OF_FREE = 1 / 4;
 
-type Lease = { permits: number; until: number };
+type GivenLease = { permits: number; until: number };
 
 /** The state to persist. Times are those of the steady clock. */
 export type WindowState = {
@@ -12,7 +12,7 @@ export type WindowState = {
   windowMs: number;
   /** Permits by the latest time at which they can have been used, in order. */
   used: [at: number, permits: number][];
-  leases: [id: number, lease: Lease][];
+  leases: [id: number, lease: GivenLease][];
 };
 
 /**
@@ -28,7 +28,7 @@ export class SlidingWindow {
   #clock: SteadyTime;
   #windowMs: number;
   #used: WindowState["used"];
-  readonly #leases: Map<number, Lease>;
+  readonly #leases: Map<number, GivenLease>;
   readonly #newId: () => number;
 
   /** `newId` makes lease ids that were never used before, including before the object was last evicted. */

@@ -1,8 +1,7 @@
 import { listRevisionsByKey, resealRevision } from "../db/revisions-repo.ts";
 import { keyRotation } from "../secrets/key-rotation.ts";
+import type { Scope } from "../lib/scope.ts";
 import { openSecret, resealSecret, sealSecret } from "../secrets/secret-box.ts";
-
-type DeploymentKey = { workspaceId: string; deploymentId: string };
 
 /**
  * Seals secrets in the form stored with a revision: a JSON object of names and sealed texts. A secret without a
@@ -10,7 +9,7 @@ type DeploymentKey = { workspaceId: string; deploymentId: string };
  */
 export async function sealSecrets(
   keys: string,
-  of: DeploymentKey,
+  of: Scope,
   secrets: readonly { name: string; value?: string | null | undefined }[],
   before = "{}",
 ): Promise<string> {
@@ -25,7 +24,7 @@ export async function sealSecrets(
 /** Returns a revision's secrets by name. Throws a `SecretBoxError` if one cannot be opened. */
 export function openSecrets(
   keys: string,
-  of: DeploymentKey,
+  of: Scope,
   sealed: string,
 ): Promise<Record<string, string>> {
   return mapValues(textsIn(sealed), (text, name) =>
@@ -34,7 +33,7 @@ export function openSecrets(
 }
 
 /** Returns only the sealed secret with this name, for opening it; an empty object as JSON if there is none. */
-export function only(name: string, sealed: string): string {
+export function onlySecret(name: string, sealed: string): string {
   const { [name]: text } = textsIn(sealed);
   return JSON.stringify(text === undefined ? {} : { [name]: text });
 }
@@ -63,7 +62,7 @@ export const revisionSecrets = keyRotation({
  * Returns the context that a secret is sealed with: it opens only for this deployment and name, but for each of
  * the deployment's revisions, so that the next revision can reuse the sealed text.
  */
-export function secretContext({ workspaceId, deploymentId }: DeploymentKey, name: string): string {
+export function secretContext({ workspaceId, deploymentId }: Scope, name: string): string {
   return `${workspaceId}/${deploymentId}/${name}`;
 }
 

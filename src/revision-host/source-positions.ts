@@ -1,5 +1,7 @@
 import { originalPositionFor, TraceMap } from "@jridgewell/trace-mapping";
 import { z } from "zod";
+import { isolateCache } from "../lib/isolate-cache.ts";
+import { jsonOrUndefined } from "../lib/json.ts";
 import type { RevisionRef } from "../lib/revision-ref.ts";
 import { sourceMapKey } from "./built-code.ts";
 
@@ -32,7 +34,7 @@ type MapSource = {
 };
 
 /** Maps cached in this isolate, the newest last, because a deployment that fails usually fails repeatedly. */
-const known = new Map<string, Promise<TraceMap | null>>();
+const known = isolateCache<string, Promise<TraceMap | null>>({ maxEntries: MAX_KNOWN });
 
 /**
  * Returns the stored form of a module's source map: what a build wrote, validated and reduced to what is read from
@@ -40,13 +42,7 @@ const known = new Map<string, Promise<TraceMap | null>>();
  */
 export function storableMap(text: string, module: string): string | null {
   if (text.length > MAX_MAP_CHARS) return null;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const parsed = sourceMap.safeParse(json);
+  const parsed = sourceMap.safeParse(jsonOrUndefined(text));
   return parsed.success ? JSON.stringify({ ...parsed.data, file: module }) : null;
 }
 
@@ -88,10 +84,7 @@ function hasFewPlaces(mappings: string): boolean {
 function mapOf(sources: MapSource, ref: RevisionRef): Promise<TraceMap | null> {
   const key = sourceMapKey(ref);
   const reading = known.get(key) ?? readMap(sources, key);
-  known.delete(key);
   known.set(key, reading);
-  const [oldest] = known.keys();
-  if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
   return reading;
 }
 

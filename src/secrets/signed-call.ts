@@ -13,12 +13,12 @@ const SIGNATURE_HEADER = "x-threadworks-signature";
 /** Maximum difference between the regions' clocks plus the transit time of the call. */
 const MAX_AGE_MS = 60_000;
 
-export type Call = { method: string; url: string };
+export type RegionCall = { method: string; url: string };
 
 /** Returns the headers of a call, signed with the first of the secrets. */
 export async function signCall(
   secrets: string,
-  call: Call,
+  call: RegionCall,
   now: number,
 ): Promise<Record<string, string>> {
   const [first] = secretsOf(secrets);
@@ -34,7 +34,7 @@ export async function signCall(
 /** Whether one of the secrets has signed exactly this call within MAX_AGE_MS. Always false without a secret. */
 export async function isSignedCall(
   secrets: string,
-  call: Call,
+  call: RegionCall,
   headers: Headers,
   now: number,
 ): Promise<boolean> {
@@ -58,7 +58,7 @@ function secretsOf(secrets: string): string[] {
     .filter((secret) => secret.length >= MIN_SECRET_CHARS);
 }
 
-function signed({ method, url }: Call, time: number): string {
+function signed({ method, url }: RegionCall, time: number): string {
   const { pathname, search } = new URL(url);
   return [PURPOSE, method, pathname + search, time].join("\n");
 }

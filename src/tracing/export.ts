@@ -1,10 +1,15 @@
 import { selectProject } from "../db/projects-repo.ts";
-import { FilterError, type KnownTraces, parseFilter } from "./filter/filter.ts";
+import { filterProblem, type KnownTraces } from "./filter/filter.ts";
 import { knownTracesReader } from "./query/known-traces.ts";
 import { findCandidates, ShardMerge } from "./query/shard-merge.ts";
-import { type ExportedRuns, type PackedRuns, type RunColumn, textAt } from "./model/packed-runs.ts";
+import {
+  type ExportedRuns,
+  type ColumnarRuns,
+  type RunColumn,
+  textAt,
+} from "./model/columnar-runs.ts";
 import type { RunPosition } from "./model/run-page.ts";
-import type { Micros } from "./model/run-write.ts";
+import type { Micros } from "../lib/time.ts";
 import type { ExportPage } from "./shard/export-page.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "./shard/shard-ref.ts";
 import type { RunSelection } from "./shard/selection.ts";
@@ -52,13 +57,7 @@ export async function* readRunsForExport(
 
 /** Returns what is wrong with a filter, including the position in its text; null if it is valid. */
 export function checkExportFilter(text: string): string | null {
-  try {
-    parseFilter(text);
-    return null;
-  } catch (error) {
-    if (error instanceof FilterError) return error.message;
-    throw error;
-  }
+  return filterProblem(text);
 }
 
 /** Returns whether the workspace has the project. */
@@ -79,7 +78,7 @@ type Place = { start_time: number; id: string };
 /** The selected runs of one shard in ascending order. The next page is fetched while one is being used. */
 class ExportSource {
   readonly #read: (after: RunPosition | null) => Promise<ExportPage>;
-  #page: PackedRuns = { rows: 0, texts: {}, numbers: {} };
+  #page: ColumnarRuns = { rows: 0, texts: {}, numbers: {} };
   #row = 0;
   #head: Place | undefined;
   #coming: Promise<ExportPage> | null;
@@ -107,7 +106,7 @@ class ExportSource {
   }
 
   /** Takes the next run, and further runs while `precedes` holds. Once false, it must stay false. */
-  take(precedes: (run: Place) => boolean): { runs: PackedRuns; from: number; to: number } {
+  take(precedes: (run: Place) => boolean): { runs: ColumnarRuns; from: number; to: number } {
     const from = this.#row;
     const { rows } = this.#page;
     if (precedes(placeOf(this.#page, rows - 1))) {
@@ -139,7 +138,7 @@ class ExportSource {
   }
 }
 
-function placeOf({ texts, numbers }: PackedRuns, row: number): Place {
+function placeOf({ texts, numbers }: ColumnarRuns, row: number): Place {
   const { id } = texts;
   const start = numbers.start_time?.[row];
   const text = id === undefined ? null : textAt(id, row);

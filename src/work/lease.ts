@@ -1,7 +1,7 @@
 import { v4 as uuid } from "uuid";
 import {
   type AnyTable,
-  type Held,
+  type HeldRow,
   releaseLease,
   renewLease,
   type RowOf,
@@ -29,7 +29,7 @@ export class LeaseLost extends Error {
  */
 export class Lease<Key extends object, Table extends AnyTable> {
   /** The row's key and the lease's id, for statements that require the lease. */
-  readonly held: Held<Key>;
+  readonly held: HeldRow<Key>;
   readonly #db: D1Database;
   readonly #work: WorkTable<Key, Table>;
   readonly #durationMs: number;
@@ -40,7 +40,7 @@ export class Lease<Key extends object, Table extends AnyTable> {
   private constructor(
     db: D1Database,
     work: WorkTable<Key, Table>,
-    held: Held<Key>,
+    held: HeldRow<Key>,
     times: { durationMs: number; until: number },
   ) {
     this.#db = db;

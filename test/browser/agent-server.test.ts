@@ -9,7 +9,7 @@ import { type AgentServer, startAgentServer } from "./support/start-agent-server
 const STEPS = 5;
 const STEP_MS = 300;
 
-/** What the page's script defines, for the functions below that run in the page. */
+/** The global that the page's script defines, for the functions below that run in the page. */
 declare const sdk: { Client: typeof Client };
 
 type Seen = { id: string | undefined; event: string; data: unknown };
@@ -67,7 +67,7 @@ test("a page of another origin sees a run's chunks as they are made", async () =
   expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => String(index)));
   const metadata = events[0]?.data as { run_id: string };
   expect(metadata).toEqual({ run_id: expect.any(String), attempt: 1 });
-  // Read from Content-Location, which the page may see only because CORS exposes it.
+  // The client reads the ids from Content-Location, which the page sees only because CORS exposes it.
   expect(created).toEqual({ thread_id, run_id: metadata.run_id });
   expect(events.slice(1, 1 + STEPS).map(({ data }) => data)).toEqual(
     Array.from({ length: STEPS }, (_, polls) => ({ polls })),
@@ -107,7 +107,7 @@ test("a page reads the headers that clients need", async () => {
   expect(location).toBe(`${contentLocation}/stream`);
 });
 
-test("a stream whose connection breaks goes on where it was", async () => {
+test("a stream whose connection breaks resumes where it was", async () => {
   let cut = 0;
   await page.exposeFunction("cutConnections", () => {
     cut += proxy.cut();
@@ -133,11 +133,11 @@ test("a stream whose connection breaks goes on where it was", async () => {
   );
 
   expect(cut).toBeGreaterThan(0);
-  // `metadata`, the node `begin`, and the steps.
+  // The ids cover `metadata`, the node `begin`, and the steps.
   expect(ids).toEqual(Array.from({ length: STEPS + 2 }, (_, index) => String(index)));
 });
 
-test("a page without a key is told why, in an answer that it may read", async () => {
+test("a page without a key gets an error that it can read and that says why", async () => {
   const answer = await page.evaluate(async (apiUrl) => {
     const response = await fetch(`${apiUrl}/threads/search`, { method: "POST", body: "{}" });
     return { status: response.status, body: await response.json() };
@@ -164,7 +164,7 @@ test("the API reference shows every operation, and loads nothing from anywhere",
   expect(operations).toHaveLength(
     Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0),
   );
-  // The style is taken, and the script works.
+  // The style sheet is applied, and the script works.
   expect(await page.locator(".columns").evaluate((each) => getComputedStyle(each).display)).toBe(
     "grid",
   );

@@ -3,7 +3,7 @@ import { SDK_PACKAGES, serveChatPages } from "./support/chat-page.ts";
 import { openPages, WITHIN } from "./support/opened-pages.ts";
 import { startAgentServer } from "./support/start-agent-server.ts";
 
-/** What the page's script defines, for the functions below that run in the page. */
+/** The function that the page's script defines, for the functions below that run in the page. */
 declare const submit: (city: string) => Promise<void>;
 
 const opened = openPages({
@@ -14,12 +14,12 @@ const opened = openPages({
 describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
   "LoadExternalComponent of $name",
   ({ version }) => {
-    test("shows a component of the project, with its style, which works in the page", async () => {
+    test("shows a working component of the project with its style", async () => {
       const query = { server: opened.server.url, key: opened.server.apiKey };
       await opened.page.goto(`${opened.pages.url}/${version}?${new URLSearchParams(query)}`);
       await opened.page.locator("main").waitFor({ state: "attached", timeout: WITHIN.timeout });
       await opened.page.evaluate(() => void submit("Bern"));
-      // It is in a shadow root, which locators look into.
+      // The component is in a shadow root, which locators search.
       const card = opened.page.locator("button.weather");
       const text = () => card.textContent({ timeout: WITHIN.timeout });
       await vi.waitFor(

@@ -33,7 +33,7 @@ afterAll(async () => {
 beforeEach(async () => {
   context = await browser.newContext();
   page = await context.newPage();
-  // Neither the provider's pages nor ours need more of the web.
+  // Neither the provider's pages nor ours need any other origin.
   const own = new Set([new URL(server.url).origin, new URL(oauth.url).origin]);
   await page.route(
     ({ origin }) => !own.has(origin),
@@ -59,7 +59,7 @@ async function authenticate(user: string) {
   return { url: String(url), authId: String(authId) };
 }
 
-test("a person logs in at the provider, comes back, and is told that it worked", async () => {
+test("a person logs in at the provider, comes back, and sees that it worked", async () => {
   const { url, authId } = await authenticate("ada");
   const waiting = call("GET", `/wait/${authId}?timeout=25`);
   await page.goto(url);
@@ -80,7 +80,7 @@ test("a person logs in at the provider, comes back, and is told that it worked",
   expect(await oauth.userOf(String(token))).toBe("ada@notes");
 });
 
-test("a person who cancels is told so, and whoever waits learns it", async () => {
+test("a person who cancels sees it, and the waiting client is told", async () => {
   const { url, authId } = await authenticate("bob");
   const waiting = call("GET", `/wait/${authId}?timeout=25`);
   await page.goto(url);
@@ -91,7 +91,7 @@ test("a person who cancels is told so, and whoever waits learns it", async () =>
   expect(await waiting).toMatchObject({ status: "not_found", error: "access_denied" });
 });
 
-test("a person who goes back to the callback does no harm", async () => {
+test("going back to the callback does no harm", async () => {
   const { url, authId } = await authenticate("eve");
   const callbacks: string[] = [];
   page.on("request", (request) => {

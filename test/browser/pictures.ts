@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the console in docs/images: `npm run pictures`. What they show happens: a server runs the example
- * agents, and a browser uses the pages as somebody would.
+ * Takes the pictures of the console in docs/images: `npm run pictures`. They are of a real server, which runs the
+ * example agents, in a browser that uses the pages as a user would.
  */
 import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
@@ -100,7 +100,7 @@ async function say(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).press("Enter");
 }
 
-/** The page as it is, in light and in dark. */
+/** Takes a picture of the page, in light and in dark. */
 async function picture(page: Page, name: string): Promise<void> {
   await page.evaluate(() => document.fonts.ready);
   await page.waitForLoadState("networkidle");

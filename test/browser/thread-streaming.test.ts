@@ -8,7 +8,7 @@ import { servePages } from "./support/page-server.ts";
 import { startAgentServer } from "./support/start-agent-server.ts";
 import type { ShownThread, Thread } from "./support/thread-app.ts";
 
-/** What the page's script defines, for the functions below that run in the page. */
+/** The global that the page's script defines, for the functions below that run in the page. */
 declare const thread: Thread;
 
 type Input = Parameters<Thread["submit"]>[0];
@@ -37,7 +37,7 @@ async function shown(): Promise<ShownThread> {
   return JSON.parse((await opened.page.locator("pre").textContent()) ?? "") as ShownThread;
 }
 
-/** What the page shows when it shows this and no error. */
+/** Waits until the page shows these values and no error, and returns all that it shows. */
 async function showing(
   expected: Partial<Record<keyof ShownThread, unknown>>,
 ): Promise<ShownThread> {
@@ -48,7 +48,7 @@ async function showing(
   }, WITHIN);
 }
 
-/** As a user's click: the page goes on while the run does. */
+/** Submits like a user's click, which does not wait: the page works on while the run does. */
 async function submit(input: Input, options: SubmitOptions = {}): Promise<void> {
   await opened.page.evaluate(({ input, options }) => void thread.submit(input, options), {
     input,
@@ -58,7 +58,7 @@ async function submit(input: Input, options: SubmitOptions = {}): Promise<void> 
 
 const stepOf = ({ values }: ShownThread): number => Number(values["done"] ?? 0);
 
-/** The page when its run has made so many steps. */
+/** Waits until the page's run has made `count` steps, and returns what the page shows. */
 async function atStep(count: number): Promise<ShownThread> {
   return vi.waitFor(async () => {
     const now = await shown();
@@ -75,7 +75,7 @@ const human = (content: string) => ({ messages: [{ type: "human", content }] });
 
 describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (transport) => {
   test("streams what a submit starts", async () => {
-    // Long enough that a busy machine's page shows each of them.
+    // The delay is long enough that the page shows each token, even on a busy machine.
     const context = { token_delay_ms: 300 };
     const { assistant_id } = await client.assistants.create({ graphId: "agent", context });
     await open(transport, assistant_id);
@@ -89,7 +89,7 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     expect(values).toMatchObject({ messages: { length: 4 } });
   });
 
-  test("goes on with its run when the page is loaded again", async () => {
+  test("continues to show its run when the page is reloaded", async () => {
     await open(transport, "slow");
     await submit(ENDLESS.input, ENDLESS.options);
     const before = await atStep(3);
@@ -98,19 +98,19 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     const after = await showing({ thread: before.thread, loading: true });
     expect(after.texts.slice(0, 3)).toEqual(["first step 1", "first step 2", "first step 3"]);
     expect(await statusesOf(after)).toEqual(["running"]);
-    // A page that was loaded again does not know the run's id, which its own way to stop it needs.
+    // A reloaded page does not know the run's id, which its own way to stop the run needs.
     const [run] = await client.runs.list(String(after.thread));
     await client.runs.cancel(String(after.thread), run?.run_id ?? "");
     await showing({ loading: false });
   });
 
-  test("shows interrupts, also of a page that is loaded again, and resumes", async () => {
+  test("shows interrupts, also of a reloaded page, and resumes", async () => {
     await open(transport, "interrupts");
     await submit({ mode: "twice" });
     await showing({ loading: false, interrupt: { question: "first" } });
     await opened.page.reload();
     await showing({ interrupt: { question: "first" } });
-    // The page shows it as soon as it knows the state, before its stream has told of it.
+    // The page shows it as soon as it knows the state, before its stream has reported it.
     await opened.page.waitForFunction(() => (thread.getThread()?.interrupts.length ?? 0) > 0);
     await opened.page.evaluate(() =>
       thread.respond("one", { interruptId: String(thread.interrupt?.id) }),
@@ -151,10 +151,10 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     expect(forked.filter((parent) => parent === before.beforeFirst)).toHaveLength(2);
   });
 
-  test("hears of what tools do", async () => {
+  test("receives the events of tools", async () => {
     await open(transport, "tools");
     await submit(human("forecast Bern"));
-    // Messages and tools come by subscriptions of their own, of which either may be ahead.
+    // Messages and tools come by separate subscriptions, either of which may be ahead.
     await showing({
       loading: false,
       tools: [{ name: "forecast", input: { city: "Bern" }, output: "It is sunny in Bern" }],
@@ -162,7 +162,7 @@ describe.each(["sse", "websocket"])("useStream of @langchain/react by %s", (tran
     });
   });
 
-  test("names the error of a run that failed", async () => {
+  test("shows the error of a failed run", async () => {
     await open(transport, "throws");
     await submit({ message: "no such luck" });
     await showing({ loading: false, error: expect.stringContaining("no such luck") });

@@ -5,7 +5,7 @@ import { SDK_PACKAGES, serveChatPages } from "./support/chat-page.ts";
 import { ENDLESS, openPages, WITHIN } from "./support/opened-pages.ts";
 import { startAgentServer } from "./support/start-agent-server.ts";
 
-/** What the page's script defines, for the functions below that run in the page. */
+/** The global that the page's script defines, for the functions below that run in the page. */
 declare const chat: Chat;
 
 type Input = Parameters<Chat["submit"]>[0];
@@ -19,7 +19,7 @@ beforeAll(() => {
   client = new Client({ apiUrl: url, apiKey });
 });
 
-/** Opens the chat with a graph, built with one of the SDK's versions. */
+/** Opens the chat with a graph, built with the given version of the SDK. */
 async function open(version: number, graph: string, settings: object = {}): Promise<void> {
   const query = { server: opened.server.url, key: opened.server.apiKey, graph, ...settings };
   await opened.page.goto(`${opened.pages.url}/${version}?${new URLSearchParams(query)}`);
@@ -30,7 +30,7 @@ async function shown(): Promise<Shown> {
   return JSON.parse((await opened.page.locator("pre").textContent()) ?? "") as Shown;
 }
 
-/** What the page shows when it shows this and no error. */
+/** Waits until the page shows these values and no error, and returns all that it shows. */
 async function showing(expected: Partial<Record<keyof Shown, unknown>>): Promise<Shown> {
   return vi.waitFor(async () => {
     const now = await shown();
@@ -39,7 +39,7 @@ async function showing(expected: Partial<Record<keyof Shown, unknown>>): Promise
   }, WITHIN);
 }
 
-/** As a user's click: the page goes on while the run does. */
+/** Submits like a user's click, which does not wait: the page works on while the run does. */
 async function submit(input: Input, options: SubmitOptions = {}): Promise<void> {
   await opened.page.evaluate(({ input, options }) => void chat.submit(input, options), {
     input,
@@ -49,7 +49,7 @@ async function submit(input: Input, options: SubmitOptions = {}): Promise<void> 
 
 const lastStep = ({ texts }: Shown): number => Number(/\d+$/.exec(String(texts.at(-1)))?.[0] ?? 0);
 
-/** The page when its run has made so many steps. */
+/** Waits until the page's run has made `count` steps, and returns what the page shows. */
 async function atStep(count: number): Promise<Shown> {
   return vi.waitFor(async () => {
     const now = await shown();
@@ -67,13 +67,13 @@ const human = (content: string) => ({ messages: [{ type: "human", content }] }) 
 describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
   "useStream of $name",
   ({ name, version }) => {
-    // 2.0.0 is older than 1.15.0 in all but its number.
+    // Its code is older than that of 1.15.0, although its number is 2.0.0.
     const isOld = name === "langgraph-sdk-2";
 
-    test("streams what a submit starts", async () => {
+    test("streams the run of a submit", async () => {
       await open(version, "agent");
       await submit(human("hi"), { context: { token_delay_ms: 500 } });
-      // A busy machine looks less often than tokens come: any part of the answer will do.
+      // A busy machine polls less often than tokens come, so any part of the answer will do.
       await showing({
         loading: true,
         texts: ["hi", expect.stringMatching(/^Let me( look)?( that)? ?$/)],
@@ -86,7 +86,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       expect(values).toMatchObject({ messages: { length: 4 } });
     });
 
-    test("goes on with its run when the page is loaded again", async () => {
+    test("continues to show its run when the page is reloaded", async () => {
       await open(version, "slow");
       await submit(ENDLESS.input, ENDLESS.options);
       const before = await atStep(3);
@@ -103,8 +103,8 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       );
     });
 
-    // Older versions let a submit wait for the one before, whatever its strategy.
-    test.skipIf(isOld)("interrupts the run that goes on by another submit", async () => {
+    // In older versions a submit waits for the one before, whatever its strategy.
+    test.skipIf(isOld)("interrupts the running run by another submit", async () => {
       await open(version, "slow");
       await submit(ENDLESS.input, ENDLESS.options);
       const before = await atStep(2);
@@ -115,7 +115,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
         WITHIN,
       );
       await showing({ loading: false });
-      // 1.10.2 reads the interrupted run once more, and shows that until the page is loaded again.
+      // 1.10.2 reads the interrupted run once more, and shows that until the page is reloaded.
       if (name === "langgraph-sdk-1.10") await opened.page.reload();
       await vi.waitFor(async () => {
         const { texts } = await showing({ loading: false, thread: before.thread });
@@ -123,7 +123,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       }, WITHIN);
     });
 
-    test("cancels a run whose page goes away, on request", async () => {
+    test("cancels the run when its page is left, on request", async () => {
       await open(version, "slow");
       const options = { ...ENDLESS.options, onDisconnect: "cancel" } as const;
       await submit(ENDLESS.input, options);
@@ -135,7 +135,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       );
     });
 
-    test("shows interrupts, also of a page that is loaded again, and resumes", async () => {
+    test("shows interrupts, also of a reloaded page, and resumes", async () => {
       await open(version, "interrupts");
       await submit({ mode: "twice" });
       await showing({ loading: false, interrupt: { question: "first" } });
@@ -169,7 +169,7 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       await showing({ texts: ["hi", "Let me look that up", "HI", "The answer is HI"], branches });
     });
 
-    test.skipIf(isOld)("hears of what tools do", async () => {
+    test.skipIf(isOld)("receives the events of tools", async () => {
       await open(version, "tools", { tools: "yes" });
       await submit(human("forecast Bern"));
       const call = { toolCallId: "call_forecast", name: "forecast" };
@@ -185,12 +185,12 @@ describe.each(SDK_PACKAGES.map((name, version) => ({ name, version })))(
       });
     });
 
-    test("names the error of a run that failed", async () => {
+    test("shows the error of a failed run", async () => {
       await open(version, "throws");
       await submit({ message: "no such luck" });
       await vi.waitFor(async () => {
         const { loading, errors } = await shown();
-        // Older versions join the run once more, and hear of it again.
+        // Older versions join the run once more, and get its error again.
         expect({ loading, errors: [...new Set(errors)] }).toEqual({
           loading: false,
           errors: ["FixtureError: no such luck"],

@@ -7,7 +7,7 @@ import { userProject } from "./support/user-project.ts";
 test("a new project has an agent whose test passes with npm test", async ({ expect }) => {
   const project = userProject({});
   onTestFinished(() => project.remove());
-  // npm has nothing to say in a folder without a package.json.
+  // npm prints no hint in a folder without a package.json.
   const bin = join(project.folder, "node_modules/.bin/threadworks");
   const made = await project.run(bin, ["init"]);
   expect(made).toMatchObject({ code: 0, stderr: "" });
@@ -20,13 +20,13 @@ test("a new project has an agent whose test passes with npm test", async ({ expe
   expect(tested).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("npm init threadworks writes the same project, of a package that brings nothing else", async ({
+test("npm init threadworks writes the same project, from a package without dependencies", async ({
   expect,
 }) => {
   const project = userProject({});
   onTestFinished(() => project.remove());
   const packed = await project.run("npm", ["pack", "--silent", createPackage()]);
-  // As `npm init` does once it has found the package in a registry.
+  // `npm init` runs this command once it has found the package in a registry.
   const args = ["exec", "--yes", "--offline", "--package", `./${packed.stdout.trim()}`];
   const made = await project.run("npm", [...args, "--", "create-threadworks", "first"]);
   expect(made).toMatchObject({ code: 0, stderr: "" });
@@ -53,7 +53,7 @@ test("npm init threadworks writes the same project, of a package that brings not
   expect(JSON.parse(manifest)).toMatchObject({ name: "first", scripts });
 });
 
-test("init overwrites nothing, and names what is there", async ({ expect }) => {
+test("init overwrites no file, and names the existing ones", async ({ expect }) => {
   const project = userProject({ "agent.ts": "mine" });
   onTestFinished(() => project.remove());
   const bin = join(project.folder, "node_modules/.bin/threadworks");

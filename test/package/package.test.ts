@@ -68,10 +68,10 @@ function clientOf(apiUrl: string): Client {
   return new Client({ apiUrl, callerOptions: { maxRetries: 0 } });
 }
 
-test("the tarball has at most 10 MB, and what it installs at most 300", ({ expect }) => {
+test("the tarball has at most 10 MB, and its installation at most 300", ({ expect }) => {
   expect(statSync(installedPackage().tarball).size).toBeLessThan(10 * MB);
   const bytes = installedBytes(installedPackage().installed, "threadworks");
-  // Less than the runtime alone has would mean that something was not found.
+  // A size below that of the runtime alone would mean that files were missed.
   expect(bytes).toBeGreaterThan(150 * MB);
   expect(bytes).toBeLessThan(300 * MB);
 });
@@ -90,7 +90,7 @@ test(`npx threadworks dev serves a project of one file, on Node ${oldestNode().v
   expect(served.running.output.stderr).toBe("");
 });
 
-test("the schemas of its types are read", async ({ served, expect }) => {
+test("npx threadworks dev reads the schemas of the project's types", async ({ served, expect }) => {
   const client = clientOf(served.url);
   const [assistant] = await client.assistants.search({ graphId: "agent" });
   await expect
@@ -98,12 +98,12 @@ test("the schemas of its types are read", async ({ served, expect }) => {
     .toMatchObject({ input_schema: { properties: { messages: expect.anything() } } });
 });
 
-test("npx threadworks deploy rolls it out there, and the deployment answers", async ({
+test("npx threadworks deploy rolls the project out there, and the deployment answers", async ({
   project,
   served,
   expect,
 }) => {
-  // It finds the platform that serves the folder, and its key.
+  // The command finds the platform that serves the folder, and its key.
   expect(served.url).toMatch(/^http/);
   const { code, stdout, stderr } = await project.run("npx", [
     "threadworks",
@@ -123,7 +123,7 @@ test("npx threadworks deploy rolls it out there, and the deployment answers", as
   expect(said(values)).toEqual(ANSWERED);
 });
 
-test("npx threadworks doctor finds nothing wrong, and says what to do where something is", async ({
+test("npx threadworks doctor finds nothing wrong, and says what to do about a problem", async ({
   project,
   served,
   expect,
@@ -152,7 +152,7 @@ test("npx threadworks doctor finds nothing wrong, and says what to do where some
   }
 });
 
-test("the terms of all packages that are bundled come with it", ({ expect }) => {
+test("the package has the licences of all packages that are bundled into it", ({ expect }) => {
   const folder = join(installedPackage().installed, "node_modules/threadworks");
   const sections = new Map(
     readFileSync(join(folder, "THIRD-PARTY-LICENSES"), "utf8")
@@ -161,7 +161,7 @@ test("the terms of all packages that are bundled come with it", ({ expect }) => 
       .map((section) => [/^\S+/.exec(section)?.[0], section]),
   );
   const modules = join(import.meta.dirname, "../../node_modules");
-  // Of the Worker, the graph host's templates, the console, the builder and the commands.
+  // These packages are in the Worker, the graph host's templates, the console, the builder and the commands.
   for (const name of ["hono", "zod", "@langchain/langgraph", "react", "enhanced-resolve"]) {
     const terms = readFileSync(join(modules, name, "LICENSE"), "utf8").trim();
     expect(sections.get(name)).toContain(terms);
@@ -171,7 +171,7 @@ test("the terms of all packages that are bundled come with it", ({ expect }) => 
   const { sources } = JSON.parse(readFileSync(join(folder, "built/worker.js.map"), "utf8")) as {
     sources: string[];
   };
-  // What somebody else has bundled before is named as it was there.
+  // Files that a dependency had bundled before keep the names that they had there.
   const built = join(import.meta.dirname, "../../dist/package/built");
   const read = sources.filter((path) => existsSync(join(built, path)));
   const inWorker = new Set(
@@ -184,13 +184,14 @@ test("the terms of all packages that are bundled come with it", ({ expect }) => 
   expect(created).toMatch(/^commander \S+\n\nLicense: MIT\n/m);
 });
 
-test("what was compiled at one start is there at the next", ({ expect }) => {
+test("the compile cache of one start is there at the next", ({ expect }) => {
   const { installed } = installedPackage();
   const compiled = join(installed, "node_modules/.cache/threadworks/compiled");
-  // Commands of other tests write there, too.
+  // Commands of other tests write to the folder, too.
   rmSync(compiled, { recursive: true, force: true, maxRetries: 10 });
   const bin = join(installed, "node_modules/threadworks/cli/bin.js");
-  // Of a Node that can, which the oldest may not be; and which is told no other place.
+  // This needs a Node with a compile cache, which the oldest may not have, and no other cache directory in the
+  // environment.
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;
   const { status } = spawnSync(process.execPath, [bin, "--help"], { env });
   expect(status).toBe(0);
@@ -202,7 +203,7 @@ test("what was compiled at one start is there at the next", ({ expect }) => {
   expect(Math.max(...sizes)).toBeGreaterThan(10_000);
 });
 
-test("a project with components is told what bundles them", async ({ project, expect }) => {
+test("a project with components learns which package bundles them", async ({ project, expect }) => {
   const config = { graphs: { agent: "./agent.ts:agent" }, ui: { agent: "./ui.tsx" } };
   writeFileSync(join(project.folder, "langgraph.json.ui"), JSON.stringify(config));
   writeFileSync(join(project.folder, "ui.tsx"), "export default {};");
@@ -211,7 +212,7 @@ test("a project with components is told what bundles them", async ({ project, ex
   expect(built.stderr).toMatch(/^error: .*npm install --save-dev @langchain\/langgraph-ui$/m);
 });
 
-test("a folder is served once, and again with its threads after its server was killed", async ({
+test("a folder is served only once, and again with its threads after its server was killed", async ({
   project,
   served,
   expect,

@@ -37,7 +37,7 @@ const test = base
     return standIn;
   })
   .extend("platform", async ({ host }, { onCleanup }) => {
-    // In place of the deployed Worker: what is asked of it is that it is there.
+    // This replaces the deployed Worker, which is only asked whether it is up.
     const server = createServer((request, response) => {
       response.writeHead(request.url === "/ok?check_db=1" ? 200 : 404).end("{}");
     }).listen(0, host);
@@ -66,26 +66,26 @@ const test = base
     };
   });
 
-/** What was asked that changes something, since the last time. */
+/** Returns the requests since the last call that change something. */
 function changes({ asked }: StandIn): string[] {
   return asked.splice(0).filter((line) => !line.startsWith("GET ") && !line.endsWith("/query"));
 }
 
-/** Rows of the one database. */
+/** Queries the account's only database. */
 function rows({ account }: StandIn, sql: string): Record<string, unknown>[] {
   const [database] = account.databases.values();
   const found = database?.sqlite.prepare(sql).all() ?? [];
-  // SQLite's rows have no prototype, which no comparison expects.
+  // SQLite's rows have no prototype, unlike the values that comparisons expect.
   return JSON.parse(JSON.stringify(found)) as Record<string, unknown>[];
 }
 
-/** How many there are, where the migrations that make their table have been applied. */
+/** Returns the number of workspaces, if the migrations that create their table have been applied. */
 function rowsOfWorkspaces(standIn: StandIn): object {
   const made = rows(standIn, "SELECT 1 FROM sqlite_master WHERE name = 'workspaces'");
   return made.length === 0 ? {} : { workspaces: rows(standIn, "SELECT 1 FROM workspaces").length };
 }
 
-/** Objects that a rule of their bucket locks. */
+/** The objects of a bucket with a lock rule: none can be deleted. */
 class KeepingSet extends Set<string> {
   override delete(): boolean {
     return false;
@@ -96,7 +96,7 @@ function keyIn({ stdout }: Ended): string | undefined {
   return /API key\s+(tw_us_\S+)/.exec(stdout)?.[1];
 }
 
-test("up makes a platform, repeated changes nothing, down leaves the data, and with data nothing", async ({
+test("up creates a platform, a repeated up changes nothing, down keeps the data, and down with data removes all", async ({
   run,
   cloudflare,
   platform,
@@ -127,7 +127,7 @@ test("up makes a platform, repeated changes nothing, down leaves the data, and w
     code: 0,
     stdout: expect.stringContaining(`platform  ${platform}`),
   });
-  // A Worker that comes before them fails in its first minute.
+  // A Worker that is deployed before its resources would fail in its first minute.
   expect(atUpload).toEqual([{ workspaces: 0, buckets: 3, queues: 2 }]);
   expect(account.summary()).toEqual({ ...RESOURCES, queues: QUEUES, scripts: SCRIPTS });
   const script = account.script("threadworks");
@@ -151,7 +151,7 @@ test("up makes a platform, repeated changes nothing, down leaves the data, and w
   expect(healthy.stdout).not.toContain("up would make");
   expect(changes(cloudflare)).toEqual([]);
 
-  // Other commands find the database by what up has written.
+  // Other commands find the database through the file that up has written.
   const keys = await run("key list --remote --json");
   expect(JSON.parse(keys.stdout)).toMatchObject([{ name: "default", revoked_at: null }]);
 
@@ -174,7 +174,10 @@ test("up makes a platform, repeated changes nothing, down leaves the data, and w
   expect(existsSync(join(project.folder, ".threadworks/cloudflare/single"))).toBe(false);
 });
 
-/** Of each kind of step one (wrangler asks for consumers and schedules at once, and only once for what it asked for); of some of them the request is carried out, and its answer never comes. */
+/**
+ * Requests at which `up` is killed, one for each kind of step. With `done`, the request is carried out, but its answer
+ * never comes. wrangler requests consumers and schedules at the same time, and does not repeat a request.
+ */
 const KILLED_AT: { at: RegExp; nth?: number; done?: boolean }[] = [
   { at: /^POST \/d1\/database$/, done: true },
   { at: /^POST \/r2\/buckets$/, nth: 2 },
@@ -194,7 +197,7 @@ function nameOf({ method, path, body }: Asked, pattern: RegExp): string {
     : "";
 }
 
-test("up that was killed goes on when it is repeated, at whatever step that was", async ({
+test("up that was killed continues when it is repeated, whatever step it was in", async ({
   project,
   cloudflare,
   platform,
@@ -230,7 +233,7 @@ test("up that was killed goes on when it is repeated, at whatever step that was"
   expect(keyIn(last)?.startsWith(key?.prefix ?? "?")).toBe(true);
 });
 
-test("down with data empties buckets, and goes on where it was ended", async ({
+test("down with data empties buckets, and continues after a failure", async ({
   run,
   cloudflare,
   expect,
@@ -262,7 +265,7 @@ test("down with data empties buckets, and goes on where it was ended", async ({
   expect([...account.buckets]).toEqual([]);
 });
 
-test("down with data ends at an object that its bucket keeps", async ({
+test("down with data stops at an object that its bucket keeps", async ({
   run,
   cloudflare,
   expect,

@@ -12,7 +12,7 @@ const test = testWithServer().extend("python", { scope: "file" }, ({ server }) =
 
 const CLIENTS = ["sync", "async"] as const;
 
-/** The events of a stream of one mode, each kind once, in the order in which they come first. */
+/** The event types of a stream of one mode, in the order of their first appearance. */
 const STREAMS: [mode: string, graph: string, events: string[]][] = [
   ["values", "appender", ["metadata", "values"]],
   ["updates", "appender", ["metadata", "updates"]],
@@ -110,26 +110,32 @@ describe.skipIf(!hasPythonClients)("Python's langgraph_sdk", () => {
     },
   );
 
-  test.for(CLIENTS)("answers what a graph asks (%s)", async (kind, { python, client, expect }) => {
-    const { thread_id, ...result } = await python("interrupts", { kind });
-    const answers = { first: "one", second: "two" };
-    expect(result).toEqual({
-      asked: [{ question: "first" }, { question: "second", first: "one" }],
-      last: { mode: "twice", answers, finished: true },
-    });
-    const { values, next } = await client.threads.getState(String(thread_id));
-    expect([values, next]).toEqual([
-      { mode: "twice", answers: { ...answers, third: 3 }, finished: true },
-      [],
-    ]);
-  });
+  test.for(CLIENTS)(
+    "answers the questions of a graph (%s)",
+    async (kind, { python, client, expect }) => {
+      const { thread_id, ...result } = await python("interrupts", { kind });
+      const answers = { first: "one", second: "two" };
+      expect(result).toEqual({
+        asked: [{ question: "first" }, { question: "second", first: "one" }],
+        last: { mode: "twice", answers, finished: true },
+      });
+      const { values, next } = await client.threads.getState(String(thread_id));
+      expect([values, next]).toEqual([
+        { mode: "twice", answers: { ...answers, third: 3 }, finished: true },
+        [],
+      ]);
+    },
+  );
 
-  test.for(CLIENTS)("is told what is wrong (%s)", async (kind, { python, expect }) => {
-    const errors = (await python("failure", { kind })) as unknown;
-    expect(errors).toEqual([
-      ["NotFoundError", 404],
-      ["HTTPStatusError", 404],
-      ["UnprocessableEntityError", 422],
-    ]);
-  });
+  test.for(CLIENTS)(
+    "gets an error that says what is wrong (%s)",
+    async (kind, { python, expect }) => {
+      const errors = (await python("failure", { kind })) as unknown;
+      expect(errors).toEqual([
+        ["NotFoundError", 404],
+        ["HTTPStatusError", 404],
+        ["UnprocessableEntityError", 422],
+      ]);
+    },
+  );
 });

@@ -40,7 +40,7 @@ describe.skipIf(!hasPythonClients)("Python's LangChain, with its tracer", () => 
           runtime: { library: "langchain-core" },
         },
       });
-      // A streamed message has its usage in its last piece, which this model does not repeat.
+      // The last chunk of a streamed message has its usage, which this model does not send.
       expect(runs[2]?.prompt_tokens).toBe(stream ? 0 : 7);
     },
   );

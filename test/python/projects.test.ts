@@ -11,7 +11,7 @@ const test = testWithSharedServer()
       runPython("projects", scenario, args, { url: server.url, apiKey: workspace.apiKey });
   });
 
-/** A root, a run below it and one below that; the project's id. */
+/** Sends a root run, its child and its grandchild, and returns the project's id. */
 async function sendTrace({ api, client }: TracingWorkspace, session_name: string) {
   const start = (milliseconds: number) => ({ start: new Date(Date.now() - 1000 + milliseconds) });
   const root = runData(session_name, { ...start(0), name: "root" });
@@ -23,7 +23,7 @@ async function sendTrace({ api, client }: TracingWorkspace, session_name: string
 }
 
 describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
-  test("makes, finds and deletes projects", async ({ workspace, python, expect }) => {
+  test("creates, finds and deletes projects", async ({ workspace, python, expect }) => {
     const projectName = "project of Python";
     const id = await python("create_and_change", { name: projectName });
     expect(await workspace.client.readProject({ projectName })).toMatchObject({
@@ -70,7 +70,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     });
   });
 
-  test("makes links for feedback, and uses them", async ({ workspace, python, expect }) => {
+  test("creates links for feedback, and uses them", async ({ workspace, python, expect }) => {
     const { root } = await sendTrace(workspace, "links");
     expect(await python("give_feedback_by_link", { run_id: root.id })).toBe(true);
     expect(await collect(workspace.client.listFeedback({ runIds: [root.id] }))).toMatchObject([
@@ -78,7 +78,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     ]);
   });
 
-  test("sets up a feedback key, again too", async ({ workspace, python, expect }) => {
+  test("creates a feedback key, also a second time", async ({ workspace, python, expect }) => {
     expect(await python("configure_feedback", { key: "of Python" })).toEqual([true, true, 1]);
     const options = { feedbackKeys: ["of Python"] };
     expect(await collect(workspace.client.listFeedbackConfigs(options))).toMatchObject([

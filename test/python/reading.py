@@ -1,4 +1,4 @@
-"""What the `langsmith` client reads: of the calls that are called deprecated, and of those that replace them."""
+"""Tests what the `langsmith` client reads, by its deprecated calls and by those that replace them."""
 
 from langsmith import Client
 

@@ -11,7 +11,7 @@ const THREAD = "thread of Python";
 
 type Tree = { root: RunData; middle: RunData; leaf: RunData; model: RunData };
 
-/** A trace that the JavaScript client sent, for Python to read. */
+/** Sends a trace with the JavaScript client, for Python to read. */
 async function sendTree({ api }: TracingWorkspace): Promise<Tree> {
   const start = (milliseconds: number) => ({ start: new Date(Date.now() - 1000 + milliseconds) });
   const metadata = { thread_id: THREAD };
@@ -62,7 +62,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     expect(await read(tree.middle.id)).toEqual(middle);
   });
 
-  test("lists runs, with their usage in detail", async ({ server, workspace, tree, expect }) => {
+  test("lists runs, with their detailed usage", async ({ server, workspace, tree, expect }) => {
     const args = { project: PROJECT, trace_id: tree.root.id };
     expect(await python(server, workspace, "lists", args)).toEqual({
       all: ["model", "leaf", "middle", "root"],
@@ -76,12 +76,12 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     });
   });
 
-  test("asks for statistics and threads", async ({ server, workspace, tree, expect }) => {
+  test("requests statistics and threads", async ({ server, workspace, tree, expect }) => {
     expect(tree.root.id).toBeTruthy();
     const args = { project: PROJECT, thread_id: THREAD };
     expect(await python(server, workspace, "statistics", args)).toEqual({
       run_count: 4,
-      // The model's, and those that the root's total has from it.
+      // The total counts the model's tokens and those that the root inherits from it.
       total_tokens: 2200,
       threads: [[THREAD, 1]],
       of_thread: ["root"],
@@ -110,7 +110,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     });
   });
 
-  test("is told about runs that there are not", async ({ server, workspace, tree, expect }) => {
+  test("gets an error for runs that do not exist", async ({ server, workspace, tree, expect }) => {
     expect(tree.root.id).toBeTruthy();
     const missing = python(server, workspace, "tree", { run_id: randomUUID() });
     await expect(missing).rejects.toThrow("LangSmithNotFoundError");

@@ -10,7 +10,7 @@ const test = testWithServer().extend("python", { scope: "file" }, ({ server }) =
 });
 
 describe.skipIf(!hasPythonClients)("Python's RemoteGraph", () => {
-  test("is invoked, and has a state", async ({ python, client, expect }) => {
+  test("can be invoked, and has a state", async ({ python, client, expect }) => {
     const { thread_id, ...result } = await python("invoke");
     expect(result).toEqual({
       values: ["hi", "reply 1 to: hi"],
@@ -23,13 +23,13 @@ describe.skipIf(!hasPythonClients)("Python's RemoteGraph", () => {
     expect(values.turns).toBe(11);
   });
 
-  test("is invoked asynchronously", async ({ python, client, expect }) => {
+  test("can be invoked asynchronously", async ({ python, client, expect }) => {
     const { thread_id, ...result } = await python("invoke_async");
     expect(result).toEqual({ updates: [["count"], ["reply"]], turns: 2 });
     expect(await client.runs.list(String(thread_id))).toHaveLength(2);
   });
 
-  test("streams", async ({ python, expect }) => {
+  test("streams the graph's events", async ({ python, expect }) => {
     expect(await python("stream")).toEqual({
       values: [0, 1, 1],
       updates: [["count"], ["reply"]],
@@ -40,7 +40,7 @@ describe.skipIf(!hasPythonClients)("Python's RemoteGraph", () => {
     });
   });
 
-  test("asks, and goes on with the answers", async ({ python, client, expect }) => {
+  test("interrupts, and continues with the answers", async ({ python, client, expect }) => {
     const { thread_id, ...result } = await python("resume");
     expect(result).toEqual({ asked: { question: "first" }, waiting: { question: "first" } });
     const { values } = await client.threads.getState(String(thread_id));
@@ -51,11 +51,11 @@ describe.skipIf(!hasPythonClients)("Python's RemoteGraph", () => {
     });
   });
 
-  test("is a node of a graph in Python", async ({ python, expect }) => {
+  test("can be a node of a graph in Python", async ({ python, expect }) => {
     expect(await python("as_node")).toEqual(["hi", "reply 1 to: hi"]);
   });
 
-  test("says that the graph failed", async ({ python, expect }) => {
+  test("raises an error when the graph failed", async ({ python, expect }) => {
     expect(await python("failure")).toContain("FixtureError");
   });
 });

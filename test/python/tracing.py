@@ -1,4 +1,4 @@
-"""What the `langsmith` client sends."""
+"""Tests what the `langsmith` client sends."""
 
 import asyncio
 import datetime
@@ -15,7 +15,7 @@ def now() -> datetime.datetime:
 
 
 def placed(run_id: UUID) -> dict:
-    """The members that say where a root run is."""
+    """Returns the members that define the position of a root run."""
     order = now().strftime("%Y%m%dT%H%M%S%fZ") + str(run_id)
     return {"id": run_id, "trace_id": run_id, "dotted_order": order, "start_time": now()}
 
@@ -62,7 +62,7 @@ def unbatched(project: str):
 
 @scenario
 def without_id(project: str):
-    """The plain request, of which the client's caller learns nothing but that it succeeded."""
+    """Sends a single run without an id. The client's caller learns only that the request succeeded."""
     client = Client(auto_batch_tracing=False)
     client.create_run("nameless", {"a": 1}, "chain", project_name=project)
 
@@ -129,7 +129,7 @@ def nested(project: str):
 
 @scenario
 def many(project: str, count: int):
-    """More than one request takes, through the background threads."""
+    """Sends more runs than fit into one request, through the background threads."""
     client = Client()
 
     @traceable

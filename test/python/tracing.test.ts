@@ -12,7 +12,7 @@ const test = testWithSharedServer()
 
 type Found = Record<string, unknown> & { id: string; name: string };
 
-/** The runs of a project as the server has them, in the order of their start. */
+/** Returns the runs of a project from the server, in the order of their start. */
 async function runsOf({ api, client }: TracingWorkspace, projectName: string): Promise<Found[]> {
   const { id } = await client.readProject({ projectName });
   const response = await api("POST", "/runs/query", { session: [id], order: "asc" });
@@ -51,7 +51,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     ]);
   });
 
-  test("need not name a run that it sends alone", async ({ workspace, python, expect }) => {
+  test("sends a single run without an id", async ({ workspace, python, expect }) => {
     await python("without_id", { project: "nameless" });
     expect(await runsOf(workspace, "nameless")).toMatchObject([
       { name: "nameless", inputs: { a: 1 }, status: "pending" },
@@ -70,7 +70,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     },
   );
 
-  test("sends the tree of functions that are traceable", async ({ workspace, python, expect }) => {
+  test("sends the tree of traceable functions", async ({ workspace, python, expect }) => {
     const ids = (await python("nested", { project: "nested" })) as Record<string, string>;
     const runs = await runsOf(workspace, "nested");
     const shown = runs.map(({ id, name, run_type, parent_run_id, trace_id, status }) => ({
@@ -98,7 +98,7 @@ describe.skipIf(!hasPythonClients)("Python's langsmith client", () => {
     ]);
   });
 
-  test("sends more than fits into a request", async ({ workspace, python, expect }) => {
+  test("sends more runs than fit into one request", async ({ workspace, python, expect }) => {
     await python("many", { project: "many", count: 350 });
     const { client } = workspace;
     const { run_count } = await client.readProject({ projectName: "many", includeStats: true });

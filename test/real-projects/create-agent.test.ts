@@ -39,7 +39,7 @@ test.for(PLACES)(
 );
 
 test.for(PLACES)(
-  "%s, middleware keeps its state, and an answer has the form that was asked for",
+  "%s: middleware keeps its state, and an answer has the requested form",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const values = await client.runs.wait(null, "reporter", { input: asked("Report from Oslo") });

@@ -11,7 +11,7 @@ test.for(PLACES)(
   },
 );
 
-test("keys that nobody knows are named in one warning", ({ project, expect }) => {
+test("unknown keys are named in one warning", ({ project, expect }) => {
   const warnings = project.logs.filter(({ level }) => level === "warn");
   expect(warnings.map(({ message }) => message)).toEqual([
     expect.stringMatching(/"name", "x-owner", "keep_latest_revisions"/),

@@ -9,7 +9,7 @@ const call = (name: string, args: object) => ({
   toolCalls: [{ name, arguments: JSON.stringify(args) }],
 });
 
-/** What is asked for, where the model has had that many turns already. */
+/** Matches the model's request that has this text and this number of previous turns. */
 const asks = (text: string, turn: number): FixtureMatch => ({
   userMessage: text,
   predicate: ({ messages }) => messages.filter(({ role }) => role === "assistant").length === turn,
@@ -18,10 +18,10 @@ const asks = (text: string, turn: number): FixtureMatch => ({
 const test = testWithProject("current/deep-agent", {
   answers: (models) =>
     models
-      // The searcher: one search, one answer.
+      // The searcher's turns: one search, one answer.
       .on(asks("Look for owls", 0), call("internet_search", { query: "owls" }))
       .on(asks("Look for owls", 1), { content: "Nobody knows owls." })
-      // The researcher, turn by turn.
+      // The researcher's turns.
       .on(asks("Research", 0), call("task", TASK))
       .on(asks("Research", 1), call("write_file", NOTE))
       .on(asks("Research", 2), { content: "My notes are written." })
@@ -67,7 +67,7 @@ test.for(PLACES)(
 );
 
 test.for(PLACES)(
-  "%s, what a deep agent writes into the store is there in the next thread",
+  "%s: what a deep agent writes into the store is visible in the next thread",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     await client.runs.wait(null, "librarian", { input: asked("Remember that owls hoot") });

@@ -22,7 +22,7 @@ async function questionsOf(client: Client, threadId: string): Promise<unknown[]>
 }
 
 test.for(PLACES)(
-  "%s, a graph waits for a person, and goes on with what they decide",
+  "%s: a graph waits for a person, and continues with their decision",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const { thread_id } = await client.threads.create();
@@ -53,7 +53,7 @@ const DECISIONS = [
 ];
 
 test.for(PLACES.flatMap((place) => DECISIONS.map((made) => ({ place, made }))))(
-  "$place, an agent's call of a tool waits for somebody who can $made.decision.type it",
+  "$place: an agent's tool call waits for somebody who can $made.decision.type it",
   async ({ place, made: { decision, answer } }, { project, expect }) => {
     const client = await project.client(place);
     const { thread_id } = await client.threads.create();

@@ -9,7 +9,7 @@ test.for(PLACES)("%s, a graph in CommonJS runs", async (place, { project, expect
 });
 
 test.for(PLACES)(
-  "%s, a function with tasks is interrupted, resumed, and remembers what it saved",
+  "%s: a function with tasks is interrupted, resumed, and remembers what it saved",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const { thread_id } = await client.threads.create();

@@ -18,7 +18,7 @@ const NAMES = [
 const CASES = PLACES.flatMap((place) => NAMES.map((named) => ({ place, named })));
 
 test.for(CASES)(
-  "$place, the graph $named.graph finds its model ($named.model)",
+  "$place: the graph $named.graph finds its model ($named.model)",
   async ({ place, named: { graph, model, answer } }, { project, expect }) => {
     const client = await project.client(place);
     const config = model === undefined ? {} : { config: { configurable: { model } } };
@@ -31,7 +31,7 @@ test.for(CASES)(
 );
 
 test.for(PLACES)(
-  "%s, a provider that is not installed is named with the command that installs it",
+  "%s: an error about a missing provider names the command that installs it",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const config = { configurable: { model: "google-genai:gemini-2.5-flash" } };

@@ -28,7 +28,10 @@ export const graph = new StateGraph(MessagesAnnotation)
   .addEdge("__start__", "say").compile();
 `;
 
-/** How each package manager resolves a project without installing more than it must; paths are those of its program. */
+/**
+ * How each package manager resolves a project with as little installation as possible. Paths are relative to its
+ * program.
+ */
 const MANAGERS = [
   {
     name: "npm",
@@ -58,7 +61,7 @@ const MANAGERS = [
 
 type Manager = (typeof MANAGERS)[number];
 
-/** The test of a file whose platform asks a Verdaccio for packages, which has what this repository has installed. */
+/** The test of a file whose platform fetches packages from a Verdaccio with this repository's installed packages. */
 const test = testWithRepositories
   .extend("managers", { scope: "file" }, () => installGroup("package-managers"))
   .extend("verdaccio", { scope: "file" }, async ({ managers, registry }, { onCleanup }) => {
@@ -76,7 +79,7 @@ const test = testWithRepositories
 
 describe("a repository is built by the lockfile that its package manager wrote", BUILDS, () => {
   test.for(MANAGERS)(
-    "$name",
+    "installs from the lockfile of $name",
     async (manager, { server, host, registry, managers, verdaccio, expect, onTestFinished }) => {
       const folder = mkdtempSync(join(tmpdir(), "threadworks-locked-"));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -107,7 +110,7 @@ describe("a repository is built by the lockfile that its package manager wrote",
   );
 });
 
-/** Has the package manager write its lockfile. Nothing of this machine's settings and caches is asked. */
+/** Makes the package manager write its lockfile, without this machine's settings and caches. */
 async function lock(
   { name, program, args }: Manager,
   { folder, managers, registry }: { folder: string; managers: string; registry: string },
@@ -120,7 +123,7 @@ async function lock(
     YARN_NPM_REGISTRY_SERVER: registry,
     YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
     YARN_ENABLE_TELEMETRY: "0",
-    // What was published just now would not be trusted.
+    // By default a package that was published just now is not trusted.
     YARN_NPM_MINIMAL_AGE_GATE: "0",
     YARN_NODE_LINKER: "node-modules",
   };

@@ -3,7 +3,7 @@ import { PLACES, testWithProject } from "./support/project-test.ts";
 const test = testWithProject("current/prompt-files");
 
 test.for(PLACES)(
-  "%s, a graph reads the files that are beside its code and below its folder",
+  "%s: a graph reads files beside its code and below its folder",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     expect(await client.runs.wait(null, "agent", { input: {} })).toEqual({

@@ -3,7 +3,7 @@ import { PLACES, testWithProject } from "./support/project-test.ts";
 const test = testWithProject("current/sdk-inside");
 
 test.for(PLACES)(
-  "%s, a graph runs another one in a thread that its client makes",
+  "%s: a graph runs another one in a thread that its client creates",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const values = await client.runs.wait(null, "dispatcher", { input: { task: "sweep" } });
@@ -14,7 +14,7 @@ test.for(PLACES)(
 );
 
 test.for(PLACES)(
-  "%s, a remote graph without a URL is one of the same deployment",
+  "%s: a remote graph without a URL belongs to the same deployment",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const values = await client.runs.wait(null, "remote", { input: { task: "dust" } });

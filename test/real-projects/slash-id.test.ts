@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import { PLACES, testWithProject } from "./support/project-test.ts";
 
-// `"env": ["NAME"]` takes the variables of whoever starts or deploys the project.
+// `"env": ["NAME"]` takes the variables from the environment in which the project is started or deployed.
 vi.stubEnv("SUPPORT_DESK", "desk 1");
 vi.stubEnv("BILLING_DESK", "desk 2");
 
@@ -25,7 +25,7 @@ test.for(PLACES)("%s, a graph with a dot in its id runs", async (place, { projec
 });
 
 test.for(PLACES)(
-  "%s, both have an assistant, schemas and a drawing under their ids",
+  "%s: both graphs have an assistant, schemas and a drawing under their ids",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const assistants = await client.assistants.search({ limit: 10 });

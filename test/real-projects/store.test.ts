@@ -13,7 +13,7 @@ async function answerTo(client: Client, user_id: string, text: string): Promise<
 }
 
 test.for(PLACES)(
-  "%s, what one user tells an agent is known in that user's next thread, and in no other user's, and found by its meaning",
+  "%s: an agent finds what a user told it by meaning in that user's next thread, but in no other user's",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     await answerTo(client, "ada", "Remember: tea with milk");

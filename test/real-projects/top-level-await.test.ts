@@ -27,7 +27,7 @@ test("a module fetches, draws ids, starts timers and logs while it is loaded", a
   });
 });
 
-test("a graph beside it that cannot be loaded is told at the start, and fails its own runs", async ({
+test("a graph that cannot be loaded is reported at the start, and only its own runs fail", async ({
   project,
   expect,
 }) => {

@@ -4,7 +4,7 @@ import { PLACES, testWithProject } from "./support/project-test.ts";
 const test = testWithProject("current/unresolved-imports");
 
 test.for(PLACES)(
-  "%s, a package whose optional dependencies are missing hinders nobody who does not need them",
+  "%s: missing optional dependencies of a package affect only the code that needs them",
   async (place, { project, expect }) => {
     const client = await project.client(place);
     const values = await client.runs.wait(null, "agent", { input: { url: "https://a.example" } });
@@ -12,14 +12,14 @@ test.for(PLACES)(
   },
 );
 
-test("what a package lacks is told at the start", ({ project, expect }) => {
+test("dependencies that a package lacks are reported at the start", ({ project, expect }) => {
   const warnings = project.logs.filter(({ level }) => level === "warn");
   expect(warnings.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^playwright-core imports chromium-bidi\/[^]* is not installed/),
   ]);
 });
 
-test("a package that the project itself lacks is named with the command that installs it", async ({
+test("an error about a package that the project lacks names the command that installs it", async ({
   project,
   expect,
 }) => {

@@ -4,7 +4,7 @@ import { launchChromium } from "../browser/support/chromium.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 
 const WITHIN_MS = 300_000;
-/** The run's answer takes longer than the kill, which comes when its first words are there. */
+/** The run's answer takes longer than the kill, which happens once its first words are in the page. */
 const context = { token_delay_ms: 2_000 };
 
 let platform: PlatformProcess;
@@ -19,7 +19,7 @@ afterAll(async () => {
   await platform?.dispose();
 });
 
-test("a chat whose server is killed in mid-run goes on by itself when it is there again", async () => {
+test("a chat whose server is killed during a run continues by itself when the server is back", async () => {
   const { assistant_id } = await platform.client.assistants.create({ graphId: "agent", context });
   const page = await browser.newPage();
   page.setDefaultTimeout(WITHIN_MS);
@@ -31,10 +31,10 @@ test("a chat whose server is killed in mid-run goes on by itself when it is ther
   await page.getByText("Let me").waitFor();
   const thread = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await platform.kill();
-  await page.getByText("The server does not answer.").waitFor();
+  await page.getByText("The server does not respond.").waitFor();
   await platform.start();
   await page.getByText("The answer is HI").waitFor();
-  await page.getByText("The server does not answer.").waitFor({ state: "detached" });
+  await page.getByText("The server does not respond.").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   const runs = await platform.client.runs.list(thread);
   expect(runs.map(({ status }) => status)).toEqual(["success"]);

@@ -12,9 +12,9 @@ import { startWebhookReceiver, type WebhookReceiver } from "./support/webhook-re
 
 const KILLS = 8;
 const CRONS_OF_A_KIND = 8;
-/** No test is there at midnight of a new year. */
+/** No test runs at midnight of a new year. */
 const YEARLY = "0 0 1 1 *";
-/** A webhook whose attempt was cut off is sent again after 25 seconds, and after 50 more. */
+/** A webhook whose attempt was interrupted is sent again after 25 seconds, and after 50 more. */
 const SETTLE_TIMEOUT_MS = 300_000;
 
 const seed = chooseSeed();
@@ -31,7 +31,10 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** Crons of which each has one thread for all of its runs, and of which each run has its own that goes with it. */
+/**
+ * Creates crons of two kinds: some have one thread for all of their runs, others make a thread for each run and delete
+ * it with the run.
+ */
 async function makeCrons(client: Client): Promise<Map<string, string>> {
   const threadsByCron = new Map<string, string>();
   const payload = { schedule: YEARLY, input: {}, webhook: receiver.address("crons") };
@@ -44,7 +47,7 @@ async function makeCrons(client: Client): Promise<Map<string, string>> {
   return threadsByCron;
 }
 
-/** The ids, once each of these has come; what came besides is among them. */
+/** Waits until messages for all of the wanted ids have come, and returns the ids of all messages that came. */
 async function untilReceived(kind: string, wanted: () => Promise<string[]>): Promise<string[]> {
   return until(
     async () => {
@@ -57,7 +60,7 @@ async function untilReceived(kind: string, wanted: () => Promise<string[]>): Pro
   );
 }
 
-/** Ids of which messages came that say different things of the same run. */
+/** Returns the ids whose messages contradict each other about the same run. */
 function contradicted(kind: string): string[] {
   return [...receiver.received(kind)].flatMap(([id, bodies]) => {
     const said = bodies.map(({ webhook_sent_at: _own, ...facts }) => JSON.stringify(facts));
@@ -65,7 +68,7 @@ function contradicted(kind: string): string[] {
   });
 }
 
-test(`each tick has one run, each run's end is told, and no answered batch is lost (RESTART_SEED=${seed})`, async () => {
+test(`each tick has one run, the end of each run is reported, and no answered batch is lost (RESTART_SEED=${seed})`, async () => {
   const { client } = platform;
   const threadsByCron = await makeCrons(client);
   const crons = new DueCrons(platform.stateDir, Date.now());
@@ -75,7 +78,7 @@ test(`each tick has one run, each run's end is told, and no answered batch is lo
   let cutSweeps = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
     if (kill % 4 === 3) {
-      // The runtime alone. What its sweep has left is made a minute later, or after the next start.
+      // This kills the runtime alone. The rest of its sweep is done a minute later, or after the next start.
       await platform.crash();
       await sleep(random.between(0, 300));
       continue;
@@ -92,7 +95,7 @@ test(`each tick has one run, each run's end is told, and no answered batch is lo
   stop.abort();
   await making;
 
-  // Otherwise no kill met a sweep, and nothing was shown.
+  // Without this, no kill might have interrupted a sweep, and the test would show nothing.
   expect(cutSweeps).toBeGreaterThan(0);
   const expected = crons.ticks.map(runIdOfTick).toSorted();
   expect(expected.length).toBeGreaterThan(2 * CRONS_OF_A_KIND);

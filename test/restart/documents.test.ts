@@ -9,7 +9,7 @@ import { documentedBlocks, printedPattern } from "./support/documented-blocks.ts
 
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 
-/** The example project as `npm start` serves it, on state of its own. */
+/** The example project as `npm start` serves it, on a new state directory. */
 const test = base
   .extend("stateDir", { scope: "file" }, () =>
     mkdtempSync(join(tmpdir(), "threadworks-documents-")),
@@ -25,7 +25,7 @@ const test = base
     return addressesOf(child);
   });
 
-/** What `npm start` prints of where it is. */
+/** Reads the addresses that `npm start` prints. */
 async function addressesOf(child: ChildProcess): Promise<{ url: string; bucket: string }> {
   let output = "";
   for await (const chunk of child.stdout ?? []) {
@@ -37,7 +37,7 @@ async function addressesOf(child: ChildProcess): Promise<{ url: string; bucket: 
   throw new Error(`npm start ended: ${output}`);
 }
 
-/** What a program prints that is written in the folder of the repository, as the documents say. */
+/** Runs a program in the repository's folder, as the documents do, and returns its output. */
 async function run(code: string, platform: { url: string; bucket: string }): Promise<string> {
   const path = join(REPO_ROOT, `.threadworks/documents-${crypto.randomUUID()}.mjs`);
   const here = code

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.dispose());
 
-test("a run that was interrupted three times ends with an error, and the thread goes on", async () => {
+test("a run that was interrupted three times ends with an error, and the thread accepts further runs", async () => {
   const { client } = platform;
   const { thread_id: threadId } = await client.threads.create();
   const { run_id: runId } = await client.runs.create(threadId, "forever", {
@@ -51,7 +51,7 @@ test("a run that was interrupted three times ends with an error, and the thread 
   expect(await client.threads.get(threadId)).toMatchObject({ status: "idle", error: null });
 });
 
-/** Resolves when the attempt is in the graph's second node, so that the first one's step is stored. */
+/** Resolves when the attempt is in the graph's second node, so that the step of the first one is stored. */
 async function untilSecondNode(threadId: string, runId: string, attempt: number): Promise<void> {
   const stream = platform.client.runs.joinStream(threadId, runId, { lastEventId: "-1" });
   let current = 0;

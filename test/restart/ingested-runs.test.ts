@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { multipartBody } from "../support/multipart.ts";
-import { type RunData, traceOf } from "../support/trace-data.ts";
+import { endOf, type RunData, traceOf } from "../support/trace-data.ts";
 import { PlatformProcess } from "./support/platform-process.ts";
 import { chooseSeed, Random } from "./support/random.ts";
 import { until } from "./support/until.ts";
@@ -28,22 +28,15 @@ afterAll(() => platform.dispose());
 
 test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`, async () => {
   const acknowledged = new Map<string, RunData>();
-  /** Of these only the create may be: it waits for its update. */
+  /** Runs of which only the create may be stored, as they wait for their update. */
   const created = new Map<string, RunData>();
   const stop = new AbortController();
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let index = 0; !stop.signal.aborted; index += 1) {
       const runs = traceOf(PROJECT, `${client}/${index}`, RUNS_PER_REQUEST);
-      const patches = runs.map(({ id, trace_id, dotted_order, inputs }) => ({
-        id,
-        trace_id,
-        dotted_order,
-        session_name: PROJECT,
-        end_time: new Date().toISOString(),
-        outputs: { echo: inputs },
-      }));
+      const patches = runs.map(endOf);
       const send = index % 2 === 0 ? sendMultipart : sendBatch;
-      // As SDKs do: what was not acknowledged is sent again.
+      // Like an SDK, this sends again what was not acknowledged.
       const isSent = async (post: RunData[], patch: typeof patches): Promise<boolean> => {
         while (!stop.signal.aborted && !(await send(post, patch))) await sleep(20);
         return !stop.signal.aborted;
@@ -53,13 +46,13 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
       } else {
         if (!(await isSent(runs, []))) continue;
         for (const run of runs) created.set(run.id, run);
-        // Of some the end never comes.
+        // Some runs never end.
         if (index % 3 === 1 || !(await isSent([], patches))) continue;
       }
       for (const run of runs) acknowledged.set(run.id, run);
     }
   });
-  /** Each start takes something in, however slow the machine is. */
+  /** Waits until this start has accepted something, however slow the machine is. */
   const untilMore = async (): Promise<void> => {
     const before = acknowledged.size;
     await until(() => acknowledged.size > before, MORE_TIMEOUT_MS, "an acknowledged request");
@@ -67,7 +60,7 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
   for (let kill = 0; kill < KILLS; kill += 1) {
     await untilMore();
     await sleep(random.between(0, 900));
-    // A power cut ends everything; the crash of workerd leaves the server, which starts another one.
+    // A restart ends everything, like a power cut; after a crash of workerd alone, the server starts another one.
     await (kill % 2 === 0 ? platform.restart() : platform.crash());
   }
   await untilMore();
@@ -99,7 +92,7 @@ test(`every acknowledged run is there once and complete (RESTART_SEED=${seed})`,
   expect(lost.map(({ id }) => id)).toEqual([]);
 });
 
-/** True when the server answered that it has them. */
+/** Returns whether the server acknowledged the batch. */
 async function sendBatch(post: object[], patch: object[]): Promise<boolean> {
   return send("/runs/batch", JSON.stringify({ post, patch }), "application/json");
 }
@@ -126,7 +119,7 @@ async function send(path: string, body: string | Buffer, contentType: string): P
       body: typeof body === "string" ? body : new Uint8Array(body),
     });
     await response.arrayBuffer();
-    // A request that the kill met may be refused in other ways than by silence.
+    // A request that the kill interrupts may also fail with other errors than a lost connection.
     if (response.status >= 400 && response.status < 500) {
       throw new Error(`refused with ${response.status}`);
     }

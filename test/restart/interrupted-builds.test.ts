@@ -14,7 +14,7 @@ import { until } from "./support/until.ts";
 const KILLS = 16;
 /** About as long as a build takes on a machine that is not busy. */
 const MAX_DELAY_MS = 5000;
-/** One in so many kills is of workerd alone, which the server starts again by itself. */
+/** One in this many kills ends workerd alone, which the server restarts by itself. */
 const CRASHES = 4;
 const END_TIMEOUT_MS = 600_000;
 
@@ -23,7 +23,7 @@ const random = new Random(seed);
 let platform: PlatformProcess;
 let host: GitHost;
 let registry: NpmRegistry;
-/** Two commits of the repository that builds. */
+/** Two commits of the repository whose build succeeds. */
 let sha: string;
 let next: string;
 
@@ -63,7 +63,7 @@ async function latestOf({ id }: DeploymentBody): Promise<RevisionBody> {
   return latest;
 }
 
-/** As GitHub's own, whose deliveries somebody sends again until they are answered. */
+/** Delivers an event as GitHub does, and repeats the delivery until it is answered. */
 async function deliver(url: string, payload: object, event = "push"): Promise<void> {
   await until(
     () =>
@@ -76,7 +76,7 @@ async function deliver(url: string, payload: object, event = "push"): Promise<vo
   );
 }
 
-test(`builds that are killed end with what they would end with (RESTART_SEED=${seed})`, async () => {
+test(`builds that are killed end with the same result as others (RESTART_SEED=${seed})`, async () => {
   const good = (await call("POST", "", githubBody(host, "good", "acme/good"))) as DeploymentBody;
   const bad = (await call("POST", "", githubBody(host, "bad", "acme/bad"))) as DeploymentBody;
   const parent = (await call("POST", "", {
@@ -93,11 +93,11 @@ test(`builds that are killed end with what they would end with (RESTART_SEED=${s
     [deletionOf("acme/good", "gone", { pushedAt: 30 }), "delete"],
     [pushTo("gone", 20), "push"],
     [pushTo("late", 40), "push"],
-    // In place of one that was interrupted too often.
+    // This push replaces one whose build was interrupted too often.
     [pushTo("kept", 45, next), "push"],
   ];
   for (let kill = 0; kill < KILLS; kill += 1) {
-    // Now and then a revision that is new, in place of one that was interrupted too often.
+    // From time to time a new revision replaces one that was interrupted too often.
     if (kill % CRASHES === 1) {
       await call("POST", `/${good.id}/revisions`, {});
       await call("POST", `/${bad.id}/revisions`, {});

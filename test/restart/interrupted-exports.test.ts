@@ -35,9 +35,9 @@ beforeAll(async () => {
     rows_per_file: ROWS_PER_FILE,
     rows_per_group: 3,
     part_bytes: 5 * MB,
-    // No request outlives a lease, and one may take long on a busy machine.
+    // A request must not outlive a lease, and may take long on a busy machine.
     lease_seconds: 3,
-    // A kill costs no attempt, however many meet the same file.
+    // Kills cost no attempt, however many of them interrupt the same file.
     interruptions: 2 * KILLS,
     retry_delay_seconds: 1,
   };
@@ -54,7 +54,7 @@ const caller: Caller = {
     }),
 };
 
-test(`an export that is killed has the same files (RESTART_SEED=${seed})`, async () => {
+test(`an export that is killed writes the same files (RESTART_SEED=${seed})`, async () => {
   const from = daysAgo(DAYS + 1);
   const range = { start_time: isoTime(from), end_time: isoTime(from + DAYS * DAY_US) };
   await storeDays(from);
@@ -70,13 +70,13 @@ test(`an export that is killed has the same files (RESTART_SEED=${seed})`, async
 
   const proxy = await startFaultProxy(platform.s3);
   const through = await createDestination(caller, { ...platform.s3, endpoint: proxy.endpoint });
-  // Slow enough to be met by all kills, in every part of its work.
+  // The export is so slow that all kills interrupt it, in every part of its work.
   const pauses = Array.from({ length: 997 }, () => random.between(0, 200));
   proxy.follow(({ n }) => ({ kind: "hold", until: sleep(pauses[n % pauses.length]) }));
   const { id } = await createExport(caller, { ...body, bulk_export_destination_id: through });
   for (let kill = 0; kill < KILLS; kill += 1) {
     await sleep(random.between(0, 900));
-    // The runtime alone, or everything.
+    // A kill ends either the runtime alone or everything.
     await (kill % 5 === 4 ? platform.restart() : platform.crash());
   }
   const isUnderWay = async () => rowsOf(await readExportRuns(caller, id)) > 0;
@@ -92,7 +92,7 @@ test(`an export that is killed has the same files (RESTART_SEED=${seed})`, async
   expect(await filesOf(id)).toEqual(await filesOf(calm.ended.id));
 });
 
-/** On each day plain runs, and on the last also some whose files take several parts. */
+/** Stores plain runs on each day, and on the last day also some whose files take several parts. */
 async function storeDays(from: number): Promise<void> {
   for (let day = 0; day < DAYS; day += 1) {
     const plain = plainRuns("hammered", {
@@ -119,7 +119,7 @@ function rowsOf(runs: readonly ExportRunJson[]): number {
   return runs.reduce((sum, { metadata }) => sum + metadata.result.rows_written, 0);
 }
 
-/** What two exports of the same data have to have in common. */
+/** Returns the properties that two exports of the same data must have in common. */
 function withoutIds({
   status,
   start_time,
@@ -143,13 +143,13 @@ function withoutIds({
   };
 }
 
-/** The bytes of an export's objects by what is left of their names without its id. */
+/** Returns the bytes of an export's objects, by their names without the export's id. */
 async function filesOf(exportId: string): Promise<Map<string, string>> {
   const folder = exportFolder(exportId);
   const files = new Map<string, string>();
   for (const key of await listKeys(platform.s3, folder)) {
     const text = Buffer.from(await readObject(platform.s3, key)).toString("latin1");
-    // The ids of the export and of its runs are in the manifests only.
+    // Only the manifests contain the ids of the export and of its runs.
     const same = key.endsWith(".json")
       ? text.replaceAll(/"export(?:_run)?_id": "[^"]+"/g, "")
       : text;

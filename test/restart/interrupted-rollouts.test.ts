@@ -12,7 +12,7 @@ const ROLLOUTS = 20;
 const DEPLOYMENTS = 4;
 /** Longer than a rollout takes on a machine that is not busy. */
 const MAX_DELAY_MS = 900;
-/** One in so many kills is of workerd alone, which the server starts again by itself. */
+/** One in this many kills ends workerd alone, which the server restarts by itself. */
 const CRASHES = 4;
 const END_TIMEOUT_MS = 300_000;
 
@@ -35,7 +35,7 @@ async function revisionsOf(id: string): Promise<RevisionBody[]> {
   return resources;
 }
 
-test(`rollouts that are killed end, and one revision serves (RESTART_SEED=${seed})`, async () => {
+test(`rollouts that are killed come to an end, and one revision serves (RESTART_SEED=${seed})`, async () => {
   const ids: string[] = [];
   for (let index = 0; index < DEPLOYMENTS; index += 1) {
     const created = await call("POST", "", templateBody(`killed-${index}`));

@@ -12,7 +12,7 @@ const RUNS_PER_THREAD = 4;
 const STEPS = 8;
 const STEP_MS = 120;
 const KILLS = 8;
-/** After a third interruption a run is given up, so none may meet more kills than this. */
+/** A run is given up after its third interruption, so no run may be interrupted more often than this. */
 const MAX_HITS = 2;
 const SETTLE_TIMEOUT_MS = 300_000;
 
@@ -27,7 +27,7 @@ afterAll(() => platform.dispose());
 
 type Plan = { threadId: string; label: string; kind: "background" | "stream"; at: number };
 
-/** Which run is created when: `at` is the number of the start of the platform after which. */
+/** Plans when each run is created: `at` is the number of the start of the platform after which. */
 function makePlan(threadIds: string[]): Plan[] {
   return threadIds.flatMap((threadId, thread) =>
     Array.from({ length: RUNS_PER_THREAD }, (_, index) => ({
@@ -51,7 +51,10 @@ test(`each step of each acknowledged run is there once, in order (RESTART_SEED=$
   const followed: Promise<StreamEvent[]>[] = [];
   const hits = new Map<string, number>();
 
-  /** Again and again until the server says it has the run. One of two it may have stored unheard. */
+  /**
+   * Repeats the request until the server acknowledges the run. A lost answer may leave a second run that
+   * was stored.
+   */
   async function create(planned: Plan): Promise<void> {
     const input: SlowInput = { label: planned.label, steps: STEPS, delay_ms: STEP_MS };
     for (;;) {
@@ -80,7 +83,7 @@ test(`each step of each acknowledged run is there once, in order (RESTART_SEED=$
     return runs.filter(({ status }) => status === "pending" || status === "running").toReversed();
   }
 
-  /** Those that a kill at this moment may hit: the running one, and the one that may follow it. */
+  /** Returns the runs that a kill at this moment may interrupt: the running ones, and those that may follow them. */
   async function exposedRuns(): Promise<Run[]> {
     const perThread = await Promise.all(threadIds.map(runsInFlight));
     return perThread.flatMap((runs) => runs.slice(0, 2));
@@ -105,7 +108,7 @@ test(`each step of each acknowledged run is there once, in order (RESTART_SEED=$
       "the end of a run that was interrupted twice",
     );
     await platform.restart();
-    // A run that came between the look and the kill was hit as well.
+    // A run that was created between the look and the kill counts as hit, too.
     const unseen = (await exposedRuns()).filter((run) => Date.parse(run.created_at) >= lookedAt);
     const hit = new Set([...exposed, ...unseen].map(({ run_id }) => run_id));
     for (const runId of hit) hits.set(runId, (hits.get(runId) ?? 0) + 1);
@@ -147,11 +150,11 @@ test(`each step of each acknowledged run is there once, in order (RESTART_SEED=$
   const attempts = await Promise.all(threadIds.map((threadId) => attemptsByRun(threadId)));
   const continued = attempts.flat().filter((attempt) => attempt > 1);
   expect(Math.max(...attempts.flat())).toBeLessThanOrEqual(MAX_HITS + 1);
-  // Otherwise no kill met a run, and nothing was shown.
+  // Without this, no kill might have interrupted a run, and the test would show nothing.
   expect(continued.length).toBeGreaterThan(2);
 });
 
-/** Each run's number of attempts, as its checkpoints tell. */
+/** Returns the number of attempts of each run, from its checkpoints. */
 async function attemptsByRun(threadId: string): Promise<number[]> {
   const history = await platform.client.threads.getHistory(threadId, { limit: 1000 });
   const attempts = new Map<string, number>();

@@ -5,7 +5,7 @@ import { until } from "./support/until.ts";
 
 /** The alarm that finds a run again was set up to ten seconds ahead before the crash. */
 const ALARM_TIMEOUT_MS = 90_000;
-/** A delayed run waits so many times as long as a restart took, so that it is still pending after the next. */
+/** A delayed run waits this many times as long as a restart took, so that it is still pending after the next one. */
 const RESTARTS_OUTLASTED = 3;
 const HOUR_SECONDS = 3600;
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.dispose());
 
-/** As the index tells, so that asking does not wake the thread. */
+/** Reads the status from the index, as reading the thread itself would wake it. */
 async function statusInIndex(threadId: string): Promise<string | undefined> {
   const [thread] = await platform.client.threads.search({ ids: [threadId] });
   return thread?.status;
@@ -34,13 +34,13 @@ async function untilStatusInIndex(
   );
 }
 
-/** When the thread's first checkpoint was made, by the server's clock, which is this test's. */
+/** Returns the time of the thread's first checkpoint, by the server's clock, which is also the test's. */
 async function firstStepAt(threadId: string): Promise<number> {
   const history = await platform.client.threads.getHistory(threadId, { limit: 100 });
   return Date.parse(String(history.at(-1)?.created_at));
 }
 
-test("runs that waited for their turn or their time run after a crash, asked for by nobody", async () => {
+test("runs that waited for their turn or their time run after a crash without any request", async () => {
   const { client } = platform;
   const begun = performance.now();
   await platform.restart();
@@ -50,7 +50,7 @@ test("runs that waited for their turn or their time run after a crash, asked for
   const queued: SlowInput[] = ["first", "second", "third"].map((label) => ({
     label,
     steps: 3,
-    // All of it takes longer than a restart, so that the kill comes before its end.
+    // All steps together take longer than a restart, so that the kill comes before their end.
     delay_ms: Math.ceil(restartMs / 6),
   }));
   const { thread_id: queueId } = await client.threads.create();
@@ -83,7 +83,7 @@ test("runs that waited for their turn or their time run after a crash, asked for
   expect(await statusInIndex(laterId)).toBe("busy");
 });
 
-test("a search shows each thread as it is, though the crash came before the index was told", async () => {
+test("a search shows the current status of each thread, although the crash came before the index was updated", async () => {
   const { client } = platform;
   const ends = {
     idle: { graph: "slow", input: { steps: 1, delay_ms: 1 } },
@@ -99,7 +99,7 @@ test("a search shows each thread as it is, though the crash came before the inde
   const delayed = await client.threads.create({ metadata: { heals: true, graph: "none" } });
   threads.set(delayed.thread_id, "busy");
   await client.runs.create(delayed.thread_id, "slow", { afterSeconds: HOUR_SECONDS });
-  // What was told is durable, but the index hears of it a moment later.
+  // Acknowledged changes are durable, but the index is updated a moment later.
   await platform.restart();
 
   const found = await until(

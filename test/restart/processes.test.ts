@@ -10,13 +10,13 @@ async function started(): Promise<PlatformProcess> {
   return platform;
 }
 
-/** What a run of one step gives, to show that the server works. */
+/** Runs a graph of one step, to show that the server works. */
 function oneStep({ client }: PlatformProcess): Promise<unknown> {
   return client.runs.wait(null, "slow", { input: { steps: 1, delay_ms: 1 } });
 }
 
 for (const victim of ["server", "launcher"] as const) {
-  test(`nothing stays behind when only the ${victim} process is killed`, async () => {
+  test(`no process is left when only the ${victim} process is killed`, async () => {
     const platform = await started();
     const { pids, port } = platform;
     process.kill(pids[victim], "SIGKILL");
@@ -33,7 +33,7 @@ for (const victim of ["server", "launcher"] as const) {
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal} ends it cleanly, with exit code 0 and the port free`, async () => {
+  test(`${signal} ends the server with exit code 0, and its port is free`, async () => {
     const platform = await started();
     const { pids, port } = platform;
     const { thread_id } = await platform.client.threads.create();

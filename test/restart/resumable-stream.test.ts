@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => platform.dispose());
 
-test(`a stream joined again after crashes goes on with the next id (RESTART_SEED=${seed})`, async () => {
+test(`a stream that is joined again after crashes continues with the next id (RESTART_SEED=${seed})`, async () => {
   const { client } = platform;
   const { thread_id: threadId } = await client.threads.create();
   const { run_id: runId } = await client.runs.create(threadId, "slow", {
@@ -54,7 +54,7 @@ test(`a stream joined again after crashes goes on with the next id (RESTART_SEED
   expect(replayed).toEqual(events);
 });
 
-test("the SDK's own stream survives a crash without its caller noticing", async () => {
+test("the SDK's own stream survives a crash unnoticed by its caller", async () => {
   const client = new Client({ apiUrl: platform.url });
   const { thread_id: threadId } = await client.threads.create();
   const events: StreamEvent[] = [];
@@ -78,7 +78,7 @@ test("the SDK's own stream survives a crash without its caller noticing", async 
   expectOnlyInterruptedStepsTwice(events);
 });
 
-test("a run that nobody can resume the stream of is finished as well", async () => {
+test("a run whose stream cannot be resumed is finished as well", async () => {
   const { client } = platform;
   const { thread_id: threadId } = await client.threads.create();
   let runId = "";
@@ -97,7 +97,7 @@ test("a run that nobody can resume the stream of is finished as well", async () 
   expect(await messageTexts(client, threadId)).toEqual(stepTexts({ label: "plain", steps: STEPS }));
 });
 
-/** The steps that the `updates` events report, in order. */
+/** Returns the steps that the `updates` events report, in order. */
 function stepsOf(events: readonly StreamEvent[]): number[] {
   return events.flatMap(({ event, data }) => {
     const update = data as { step?: { done: number } };
@@ -105,7 +105,7 @@ function stepsOf(events: readonly StreamEvent[]): number[] {
   });
 }
 
-/** Each attempt goes on where the one before was: with its last step once more, or with the next. */
+/** Expects that each attempt continues where the one before was: with its last step once more, or with the next one. */
 function expectOnlyInterruptedStepsTwice(events: readonly StreamEvent[]): void {
   const attempts: StreamEvent[][] = [];
   for (const event of events) {

@@ -13,7 +13,7 @@ import { FreshClone } from "./support/fresh-clone.ts";
 import { until } from "./support/until.ts";
 
 const TRACE_TIMEOUT_MS = 150_000;
-/** With all that a shell, a dotenv file or a JSON text could stumble over. */
+/** A value with everything that a shell, a dotenv file or a JSON text could get wrong. */
 const AWKWARD = `it's "so" \\\n $HOME #1 \`x\` \u{1F600}`;
 
 const AGENT = `
@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => clone.dispose());
 
-/** A project of its own, beside the one in the repository's root. */
+/** Writes a second project, beside the one in the repository's root. */
 function writeProject(word: string): void {
   const folder = join(clone.path, "other");
   mkdirSync(folder, { recursive: true });
@@ -42,7 +42,7 @@ function writeProject(word: string): void {
   writeFileSync(join(folder, "agent.js"), AGENT);
 }
 
-/** The bucket of wrangler.toml, which `wrangler dev` serves on its own port. */
+/** Returns the bucket of wrangler.toml, which `wrangler dev` serves on its own port. */
 function bucketOn(port: number): TestBucket {
   const { r2_buckets } = unstable_readConfig(
     { config: join(clone.path, "wrangler.toml") },
@@ -78,10 +78,10 @@ function say(port: number): Promise<unknown> {
   return client.runs.wait(null, "sayer", { input: {} });
 }
 
-test("a fresh clone is built, and wrangler dev runs agents, takes traces and exports them", async () => {
+test("a fresh clone is built, and wrangler dev runs agents, ingests traces and exports them", async () => {
   writeProject(AWKWARD);
   await clone.run("npm", "run", "build", "--", "--config", "other/langgraph.json");
-  // Wrangler's check of what would be deployed is no reason for a local state.
+  // Wrangler's check of what would be deployed must not create a local state.
   expect(existsSync(join(clone.path, ".wrangler/state"))).toBe(false);
 
   const port = await clone.startDev();

@@ -11,7 +11,7 @@ const BASE64 = BYTES.toString("base64");
 
 const TEXT = part({ $case: "text", value: "Look at these" });
 
-/** What the graph "files" tells of a message's content. */
+/** The content of a message as the graph "files" reports it. */
 type Received = { received: unknown };
 
 describe("files in a message", () => {
@@ -67,7 +67,7 @@ describe("files in a message", () => {
     ]);
   });
 
-  test("may be sent by a client of version 0.3, without a text", async ({
+  test("may be sent by a client of version 0.3, without any text", async ({
     server,
     client,
     expect,
@@ -107,7 +107,7 @@ describe("files in a message", () => {
     await expect(asking.sendMessage(answer)).rejects.toMatchObject(refused);
   });
 
-  test("have bytes or an address", async ({ server, expect }) => {
+  test("must have either bytes or an address", async ({ server, expect }) => {
     const sent = { messageId: "m", role: "user" };
     for (const file of [{}, { bytes: null }, { bytes: "%" }, { bytes: 7 }, { uri: 7 }]) {
       const params = { message: { ...sent, parts: [{ kind: "file", file }] } };
@@ -123,7 +123,7 @@ describe("files in a message", () => {
 });
 
 describe("files in an answer", () => {
-  test("are parts of the task's artifact, in a stream as well", async ({ server, expect }) => {
+  test("are parts of the task's artifact, also in a stream", async ({ server, expect }) => {
     const agent = await connectA2a(server, "files");
     const task = taskOf(await agent.sendMessage(message([TEXT])));
     const [first, inline, fromUrl, linked] = partsOf(task);

@@ -18,7 +18,7 @@ describe("a request", () => {
     ["no params", undefined],
     ["no message", {}],
     ["a message without an id", { message: { ...MESSAGE, messageId: "" } }],
-    ["a role that is none", { message: { ...MESSAGE, role: "root" } }],
+    ["an invalid role", { message: { ...MESSAGE, role: "root" } }],
     ["no parts", { message: { ...MESSAGE, parts: [] } }],
     ["too many parts", { message: { ...MESSAGE, parts: Array.from({ length: 101 }, () => PART) } }],
     ["a part that is null", { message: { ...MESSAGE, parts: [null] } }],
@@ -27,7 +27,7 @@ describe("a request", () => {
     ["a file that is missing", { message: { ...MESSAGE, parts: [{ kind: "file" }] } }],
     ["data that is a list", { message: { ...MESSAGE, parts: [{ kind: "data", data: [] }] } }],
     ["too long a history", { message: MESSAGE, configuration: { historyLength: 11 } }],
-    ["a command that is none", { message: MESSAGE, command: { goto: 7 } }],
+    ["an invalid command", { message: MESSAGE, command: { goto: 7 } }],
   ] as const)("is refused with %s", async ([, params], { server, expect }) => {
     for (const method of ["message/send", "SendMessage"]) {
       const answer = await a2a(server, "appender", method, params);
@@ -35,7 +35,7 @@ describe("a request", () => {
     }
   });
 
-  test("of a method that is not served is refused", async ({ server, expect }) => {
+  test("is refused if its method is not served", async ({ server, expect }) => {
     const methods = [
       "tasks/list",
       "CreateTaskPushNotificationConfig",
@@ -56,12 +56,12 @@ describe("a request", () => {
     ["another version of JSON-RPC", { jsonrpc: "1.0", id: 1, method: "GetTask" }],
     ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "GetTask" }],
     ["a method that is a number", { jsonrpc: "2.0", id: 1, method: 7 }],
-  ] as const)("that is %s is none", async ([, body], { server, expect }) => {
+  ] as const)("is invalid if it is %s", async ([, body], { server, expect }) => {
     const answer = await send(server, "POST", "/a2a/appender", body);
     expect([answer.status, codeOf(answer)]).toEqual([400, -32600]);
   });
 
-  test("for a stream says that it takes one", async ({ server, expect }) => {
+  test("for a stream is refused unless it accepts an event stream", async ({ server, expect }) => {
     for (const method of ["tasks/resubscribe", "SubscribeToTask"]) {
       const answer = await a2a(server, "appender", method, { id: "x" });
       expect([method, answer.status]).toEqual([method, 400]);
@@ -79,7 +79,7 @@ describe("a request", () => {
     }
   });
 
-  test("may bring a command in place of a message's words", async ({ server, expect }) => {
+  test("may have a command in place of message parts", async ({ server, expect }) => {
     const parts = [{ kind: "data", data: {} }];
     const asked = await a2a(server, "interrupts", "message/send", {
       message: { ...MESSAGE, parts },
@@ -99,7 +99,7 @@ describe("a request", () => {
     });
   });
 
-  test("to an assistant that is not there is a 404", async ({ server, client, expect }) => {
+  test("gets a 404 for an assistant that does not exist", async ({ server, client, expect }) => {
     const { assistant_id } = await client.assistants.create({ graphId: "appender" });
     const { apiKey } = await makeWorkspace(server, "another");
     const theirs = { "x-api-key": apiKey };
@@ -122,7 +122,7 @@ describe("a request", () => {
     }
   });
 
-  test("about another workspace's task finds none", async ({ server, expect }) => {
+  test("finds no task of another workspace", async ({ server, expect }) => {
     const sent = await a2a(server, "appender", "message/send", { message: MESSAGE });
     const { id, contextId } = (sent.body as { result: { id: string; contextId: string } }).result;
     const { apiKey } = await makeWorkspace(server, "another");
@@ -143,7 +143,7 @@ describe("a request", () => {
 });
 
 describe("an agent card", () => {
-  test("tells both families of clients where the assistant is asked", async ({
+  test("gives both families of clients the assistant's address", async ({
     server,
     client,
     expect,

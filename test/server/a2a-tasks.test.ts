@@ -15,7 +15,7 @@ const AT_ONCE = {
   taskPushNotificationConfig: undefined,
 };
 
-/** What the SDK takes for a request that names nothing but the context. */
+/** Returns a request of the SDK's type that names only the context. */
 function listOf(contextId: string, wanted: Partial<ListTasksRequest> = {}): ListTasksRequest {
   return {
     tenant: "",
@@ -34,7 +34,7 @@ async function working(client: Client, threadId: string): Promise<void> {
   }, 60_000);
 }
 
-/** The state that each event of a stream tells, or the words of the model. */
+/** Returns the state of each task event of a stream, and the model's words of each artifact event. */
 async function tellings(events: AsyncIterable<StreamResponse>): Promise<unknown[]> {
   const told: unknown[] = [];
   for await (const { payload } of events) {
@@ -48,13 +48,17 @@ async function tellings(events: AsyncIterable<StreamResponse>): Promise<unknown[
 }
 
 describe("a client that comes back to a task", () => {
-  test("is told of one at work from its beginning on", async ({ server, client, expect }) => {
+  test("receives all events of a running task from its beginning", async ({
+    server,
+    client,
+    expect,
+  }) => {
     const agent = await connectA2a(server, "slow");
     const input = { label: "long", steps: 100_000, delay_ms: 20 };
     const { id, contextId } = taskOf(
       await agent.sendMessage({ ...data(input), configuration: AT_ONCE }),
     );
-    // It has said something that nobody has read.
+    // By now it has sent a message that no client has read.
     await vi.waitFor(async () => {
       const { values } = await client.threads.getState(contextId);
       expect(values).toMatchObject({ done: expect.toSatisfy((done) => done > 1) });
@@ -70,7 +74,7 @@ describe("a client that comes back to a task", () => {
     expect((await rest).at(-1)).toEqual(["statusUpdate", TaskState.TASK_STATE_CANCELED]);
   });
 
-  test("is told what it asks, and that there is no more to tell of one that has ended", async ({
+  test("receives a task's question, and an error for a task that has ended", async ({
     server,
     expect,
   }) => {
@@ -91,7 +95,7 @@ describe("a client that comes back to a task", () => {
     });
   });
 
-  test("may be one of version 0.3", async ({ server, client, expect }) => {
+  test("may use version 0.3", async ({ server, client, expect }) => {
     const agent = await connectOlderA2a(server, "forever");
     const part = { kind: "data" as const, data: {} };
     const message = { kind: "message" as const, messageId: "m", role: "user" as const };
@@ -118,7 +122,10 @@ describe("a client that comes back to a task", () => {
 });
 
 describe("a list of tasks", () => {
-  test("has those of a context, in pages and by what they are", async ({ server, expect }) => {
+  test("has the tasks of a context, in pages and filtered by status", async ({
+    server,
+    expect,
+  }) => {
     const agent = await connectA2a(server, "appender");
     const first = taskOf(await agent.sendMessage(text("one")));
     const { contextId } = first;
@@ -141,7 +148,7 @@ describe("a list of tasks", () => {
     expect(newest.tasks.map(({ id }) => id)).toEqual(ids.slice(0, 2));
   });
 
-  test("has a task that was answered once, with the state that it has now", async ({
+  test("has a task that was answered at once, with its current state", async ({
     server,
     expect,
   }) => {
@@ -158,7 +165,7 @@ describe("a list of tasks", () => {
     expect(await idsIn(TaskState.TASK_STATE_COMPLETED)).toEqual([id]);
   });
 
-  test("has none of another assistant, workspace or context", async ({ server, expect }) => {
+  test("has no task of another assistant, workspace or context", async ({ server, expect }) => {
     const agent = await connectA2a(server, "appender");
     const { contextId } = taskOf(await agent.sendMessage(text("one")));
     const other = await connectA2a(server, "interrupts");
@@ -173,7 +180,7 @@ describe("a list of tasks", () => {
     ]).toEqual([none, none, none, none]);
   });
 
-  test("is refused of a page that is none", async ({ server, expect }) => {
+  test("refuses an invalid page token", async ({ server, expect }) => {
     const { body } = await a2a(server, "appender", "ListTasks", {
       contextId: crypto.randomUUID(),
       pageToken: `1.${crypto.randomUUID()}.0`,
@@ -195,7 +202,7 @@ describe("a list of tasks", () => {
   });
 });
 
-/** All tasks of a list, page by page, and how many each page had. */
+/** Returns all tasks of a list, read page by page, and the size of each page. */
 async function pagesOf(
   agent: Awaited<ReturnType<typeof connectA2a>>,
   request: Partial<ListTasksRequest>,
@@ -213,7 +220,7 @@ async function pagesOf(
 
 const idsOf = (tasks: readonly Task[]): string[] => tasks.map(({ id }) => id);
 
-/** A client of a workspace that has nothing yet. */
+/** Returns a client of a new workspace. */
 async function alone(server: TestServer, assistant: string) {
   const { apiKey } = await makeWorkspace(server, "of one list");
   const agent = await connectA2a(server, assistant, { "x-api-key": apiKey });
@@ -221,7 +228,7 @@ async function alone(server: TestServer, assistant: string) {
 }
 
 describe("a list of the tasks of all contexts", () => {
-  test("has pages that end early where tasks are large", async ({ server, expect }) => {
+  test("has shorter pages when tasks are large", async ({ server, expect }) => {
     const { agent } = await alone(server, "appender");
     const long = "x".repeat(5_000_000);
     const made = [];
@@ -234,7 +241,7 @@ describe("a list of the tasks of all contexts", () => {
     expect([idsOf(small.tasks), small.sizes]).toEqual([idsOf(made), [3]]);
   });
 
-  test("has those whose status changed last first, in pages", async ({ server, expect }) => {
+  test("has the tasks whose status changed last first, in pages", async ({ server, expect }) => {
     const { agent } = await alone(server, "appender");
     const first = taskOf(await agent.sendMessage(text("one")));
     const second = taskOf(await agent.sendMessage(text("two")));
@@ -253,10 +260,7 @@ describe("a list of the tasks of all contexts", () => {
     expect(idsOf(newest.tasks)).toEqual(idsOf([third, second]));
   });
 
-  test("has those of a status, also where it takes an interrupt to tell", async ({
-    server,
-    expect,
-  }) => {
+  test("filters by status, also if that depends on an interrupt", async ({ server, expect }) => {
     const { agent } = await alone(server, "interrupts");
     const [left, right] = [
       taskOf(await agent.sendMessage(data({}))),
@@ -278,7 +282,7 @@ describe("a list of the tasks of all contexts", () => {
     expect(await idsIn(TaskState.TASK_STATE_FAILED)).toEqual([]);
   });
 
-  test("reaches each of more contexts than are looked at together", async ({ server, expect }) => {
+  test("covers more contexts than are read together", async ({ server, expect }) => {
     const { agent, client } = await alone(server, "appender");
     const input = { messages: [{ type: "human", content: "one" }] };
     const threads: string[] = [];
@@ -304,7 +308,7 @@ describe("a list of the tasks of all contexts", () => {
     expect(failed).toEqual({ tasks: [], sizes: [0] });
   });
 
-  test("has none of another assistant or workspace", async ({ server, expect }) => {
+  test("has no task of another assistant or workspace", async ({ server, expect }) => {
     const { agent, apiKey } = await alone(server, "appender");
     await agent.sendMessage(text("one"));
     const other = await connectA2a(server, "interrupts", { "x-api-key": apiKey });

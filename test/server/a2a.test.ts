@@ -9,7 +9,7 @@ const test = testInWorkspace();
 const TASK_ID = /^([0-9a-f-]{36}):[0-9a-f-]{36}$/;
 
 describe("a client of version 1.0", () => {
-  test("sends messages of one context", async ({ server, client, expect }) => {
+  test("sends messages in one context", async ({ server, client, expect }) => {
     const agent = await connectA2a(server, "appender");
     const first = taskOf(await agent.sendMessage(text("hello")));
     expect(first.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
@@ -28,7 +28,7 @@ describe("a client of version 1.0", () => {
     expect(await client.runs.list(first.contextId)).toHaveLength(2);
   });
 
-  test("makes a context of its own id", async ({ server, client, expect }) => {
+  test("creates a context with an id of its choice", async ({ server, client, expect }) => {
     const agent = await connectA2a(server, "appender");
     const contextId = crypto.randomUUID();
     expect(taskOf(await agent.sendMessage(text("hello", { contextId }))).contextId).toBe(contextId);
@@ -36,7 +36,7 @@ describe("a client of version 1.0", () => {
     await expect(agent.sendMessage(text("x", { contextId: "mine" }))).rejects.toThrow(/UUID/);
   });
 
-  test("asks for a task later, with as much of its history as it wants", async ({
+  test("reads a task later, with as much of its history as it wants", async ({
     server,
     expect,
   }) => {
@@ -53,7 +53,7 @@ describe("a client of version 1.0", () => {
     );
   });
 
-  test("reads the words of the model as they come", async ({ server, expect }) => {
+  test("reads the model's words as they come", async ({ server, expect }) => {
     const agent = await connectA2a(server, "agent");
     const words = new Map<string, string>();
     const kinds: unknown[] = [];
@@ -74,7 +74,7 @@ describe("a client of version 1.0", () => {
     ]);
   });
 
-  test("answers what a task asks, until it is done", async ({ server, expect }) => {
+  test("answers a task's questions, until the task is done", async ({ server, expect }) => {
     const agent = await connectA2a(server, "interrupts");
     const asked = taskOf(await agent.sendMessage(data({})));
     const { id, contextId } = asked;
@@ -99,7 +99,7 @@ describe("a client of version 1.0", () => {
     });
   });
 
-  test("is told why a task failed", async ({ server, expect }) => {
+  test("gets the reason why a task failed", async ({ server, expect }) => {
     const agent = await connectA2a(server, "throws");
     expect(taskOf(await agent.sendMessage(data({ message: "boo" })))).toMatchObject({
       status: {
@@ -128,7 +128,7 @@ describe("a client of version 1.0", () => {
     ).rejects.toMatchObject({ name: "TaskNotCancelableError" });
   });
 
-  test("sends text only to a graph that takes messages", async ({ server, expect }) => {
+  test("can send plain text only to a graph that takes messages", async ({ server, expect }) => {
     const agent = await connectA2a(server, "zod_state");
     expect(partsOf(taskOf(await agent.sendMessage(data({ question: "why?" }))))).toEqual([
       { question: "why?", answer: "why?", words: 1 },
@@ -164,7 +164,7 @@ describe("a client of version 0.3", () => {
     parts: [{ kind: "text" as const, text: "hello" }],
   };
 
-  test("sends messages, and waits though its configuration does not say so", async ({
+  test("sends messages, and waits although its configuration does not say so", async ({
     server,
     expect,
   }) => {
@@ -183,7 +183,7 @@ describe("a client of version 0.3", () => {
     }
   });
 
-  test("reads a stream, and asks for its task", async ({ server, expect }) => {
+  test("reads a stream, and reads its task afterwards", async ({ server, expect }) => {
     const agent = await connectOlderA2a(server, "agent");
     const events = [];
     for await (const event of agent.sendMessageStream({ message })) events.push(event);

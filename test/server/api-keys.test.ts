@@ -15,7 +15,7 @@ const PATH = "/api/v1/api-key";
 
 type Key = { id: string; key: string; short_key: string; description: string };
 
-/** Asks with a key; what is no success is thrown, with its status. */
+/** Sends a request with a key. Throws with the status when it does not succeed. */
 async function ask<T>(
   server: TestServer,
   apiKey: string,
@@ -27,7 +27,7 @@ async function ask<T>(
 }
 
 describe("API keys", () => {
-  test("are made, shown once, listed and used by the official client", async ({
+  test("are created, shown once, listed and used by the official client", async ({
     server,
     workspace,
     expect,
@@ -53,13 +53,13 @@ describe("API keys", () => {
     expect(defaults.description).toBe("Default API key");
   });
 
-  test("end when they are revoked, and make no successor", async ({
+  test("stop working when revoked, and cannot create others", async ({
     server,
     workspace,
     expect,
   }) => {
     const { id, key } = await ask<Key>(server, workspace.apiKey, "POST", PATH, {});
-    // The isolate remembers the key from now on.
+    // From here on the isolate has the key in its cache.
     await ask(server, key, "GET", "/api/v1/workspaces/current");
     const revoked = await ask<Key>(server, workspace.apiKey, "DELETE", `${PATH}/${id}`);
     expect(revoked.id).toBe(id);
@@ -70,7 +70,11 @@ describe("API keys", () => {
     expect(left.map((each) => each.id)).not.toContain(id);
   });
 
-  test("cannot revoke themselves, nor what is not there", async ({ server, workspace, expect }) => {
+  test("cannot revoke themselves or keys that do not exist", async ({
+    server,
+    workspace,
+    expect,
+  }) => {
     const [own] = await ask<Key[]>(server, workspace.apiKey, "GET", PATH);
     await expect(ask(server, workspace.apiKey, "DELETE", `${PATH}/${own?.id}`)).rejects.toThrow(
       /^409.*cannot revoke itself/,
@@ -81,7 +85,11 @@ describe("API keys", () => {
     await ask(server, workspace.apiKey, "GET", PATH);
   });
 
-  test("refuse what is not served, by the field's name", async ({ server, workspace, expect }) => {
+  test("are refused with an unsupported field, whose name is in the error", async ({
+    server,
+    workspace,
+    expect,
+  }) => {
     for (const [field, value] of [
       ["expires_at", "2030-01-01T00:00:00Z"],
       ["read_only", true],
@@ -103,7 +111,7 @@ describe("API keys", () => {
     }
   });
 
-  test("are a hundred at most, however many are asked for at once", async ({
+  test("are limited to a hundred, however many are created at once", async ({
     server,
     workspace,
     expect,
@@ -119,7 +127,7 @@ describe("API keys", () => {
 });
 
 describe("the current workspace", () => {
-  test("says its plan and its limits", async ({ server, workspace, expect }) => {
+  test("shows its plan and its limits", async ({ server, workspace, expect }) => {
     const current = await ask(server, workspace.apiKey, "GET", "/api/v1/workspaces/current");
     const facts = {
       id: workspace.id,

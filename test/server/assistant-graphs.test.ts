@@ -68,7 +68,7 @@ describe("the drawing of a graph", () => {
     expect(await client.assistants.getGraph("nested", { xray: false })).not.toEqual(opened);
   });
 
-  test("is of the graph that a factory makes for the assistant", async ({ client, expect }) => {
+  test("shows the graph that a factory makes for the assistant", async ({ client, expect }) => {
     const { assistant_id } = await client.assistants.create({
       graphId: "factory",
       config: { configurable: { flavour: "mint" } },
@@ -91,7 +91,7 @@ describe("the drawing of a graph", () => {
 });
 
 describe("the schemas of a graph", () => {
-  test("are those of its zod objects", async ({ client, expect }) => {
+  test("come from its zod objects", async ({ client, expect }) => {
     const question = { type: "string", minLength: 1, description: "What to answer" };
     const words = {
       default: 0,
@@ -118,7 +118,10 @@ describe("the schemas of a graph", () => {
     });
   });
 
-  test("are read from TypeScript types where nothing else has them", async ({ client, expect }) => {
+  test("are read from TypeScript types where there is no other source", async ({
+    client,
+    expect,
+  }) => {
     const { input_schema, state_schema, config_schema } =
       await client.assistants.getSchemas("annotation");
     const state = {
@@ -160,7 +163,10 @@ describe("the schemas of a graph", () => {
 });
 
 describe("subgraphs", () => {
-  test("are listed by namespace, on request with theirs", async ({ client, expect }) => {
+  test("are listed by namespace, on request with their own subgraphs", async ({
+    client,
+    expect,
+  }) => {
     const namespaces = async (options?: { namespace?: string; recurse?: boolean }) =>
       Object.keys(await client.assistants.getSubgraphs("nested", options));
     expect(await namespaces()).toEqual(["child"]);
@@ -197,7 +203,7 @@ describe("subgraphs", () => {
     });
   });
 
-  test("of a namespace may be those of a subgraph", async ({ client, expect }) => {
+  test("can be listed below the namespace of a subgraph", async ({ client, expect }) => {
     const found = await client.assistants.getSubgraphs("nested", {
       namespace: "child|grandchild",
       recurse: true,

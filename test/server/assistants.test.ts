@@ -37,7 +37,7 @@ const GRAPHS = [
   "zod_state",
 ];
 
-/** Assistants that only one test knows, found by their metadata. */
+/** Creates assistants for a single test, which finds them by their metadata. */
 async function createThree(client: Client, suite: string) {
   const created = [];
   for (const [index, name] of ["Alpha", "beta", "Gamma"].entries()) {
@@ -81,7 +81,7 @@ describe("default assistants", () => {
     expect(await client.assistants.get(byName.assistant_id)).toEqual(byName);
   });
 
-  test("come back as they were made after they were deleted", async ({ client, expect }) => {
+  test("are restored as they were made after a deletion", async ({ client, expect }) => {
     const before = await client.assistants.get("promise");
     await client.assistants.update("promise", { name: "changed" });
     await client.assistants.delete("promise");
@@ -92,7 +92,7 @@ describe("default assistants", () => {
 });
 
 describe("creating", () => {
-  test("keeps all that it is given", async ({ client, expect }) => {
+  test("keeps all fields that it is given", async ({ client, expect }) => {
     const created = await client.assistants.create({
       graphId: "configurable",
       name: "Full",
@@ -116,7 +116,7 @@ describe("creating", () => {
     expect(await client.assistants.get(created.assistant_id)).toEqual(created);
   });
 
-  test("gives what is left out a default", async ({ client, expect }) => {
+  test("sets defaults for missing fields", async ({ client, expect }) => {
     expect(await client.assistants.create({ graphId: "agent" })).toMatchObject({
       name: "Untitled",
       description: null,

@@ -22,7 +22,7 @@ describe("an API key", () => {
     }
   });
 
-  test("has to be one that exists", async ({ server, expect }) => {
+  test("must exist", async ({ server, expect }) => {
     const { apiKey } = await makeWorkspace(server, "exists");
     for (const key of ["nonsense", `${apiKey}x`, apiKey.slice(0, -1), apiKey.toUpperCase()]) {
       expect(await search(server, { "x-api-key": key })).toEqual({
@@ -32,14 +32,14 @@ describe("an API key", () => {
     }
   });
 
-  test("is taken from either header", async ({ server, expect }) => {
+  test("can be sent in either header", async ({ server, expect }) => {
     const { apiKey } = await makeWorkspace(server, "headers");
     expect((await search(server, { "x-api-key": apiKey })).status).toBe(200);
     expect((await search(server, { authorization: `Bearer ${apiKey}` })).status).toBe(200);
     expect((await search(server, { authorization: `bearer ${apiKey}` })).status).toBe(200);
   });
 
-  test("may be sent twice, but not beside another one", async ({ server, expect }) => {
+  test("may be sent twice, but not beside a different one", async ({ server, expect }) => {
     const { apiKey } = await makeWorkspace(server, "twice");
     const { apiKey: other } = await makeWorkspace(server, "beside");
     const sent = async (path: string, ...keys: string[]) => {
@@ -80,7 +80,7 @@ describe("an API key", () => {
     await expect.poll(run, { timeout: 150_000 }).toBe(401);
   });
 
-  test("is for its own workspace only", async ({ server, expect }) => {
+  test("gives access to its own workspace only", async ({ server, expect }) => {
     const { id, apiKey } = await makeWorkspace(server, "own");
     const other = await makeWorkspace(server, "other");
     const asking = (tenant: string) =>
@@ -93,7 +93,7 @@ describe("an API key", () => {
     });
   });
 
-  test("remembers when it was used", async ({ server, expect }) => {
+  test("records when it was used", async ({ server, expect }) => {
     const { id, apiKey } = await makeWorkspace(server, "used");
     const lastUse = async () => {
       const sql = "SELECT last_used_at FROM api_keys WHERE workspace_id = ?";
@@ -107,7 +107,7 @@ describe("an API key", () => {
     expect(used).toBeLessThanOrEqual(Date.now());
   });
 
-  test("is not asked for where there is nothing to protect", async ({ server, expect }) => {
+  test("is not needed where there is nothing to protect", async ({ server, expect }) => {
     for (const path of ["/ok", "/ok?check_db=1", "/info", "/openapi.json", "/docs"]) {
       expect([path, (await send(server, "GET", path)).status]).toEqual([path, 200]);
     }
@@ -118,13 +118,13 @@ describe("an API key", () => {
     expect(preflight.status).toBe(204);
   });
 
-  test("is asked for before anything is said about a route", async ({ server, expect }) => {
+  test("is checked before anything else about a route is revealed", async ({ server, expect }) => {
     for (const route of await routesWithIds(server)) {
-      // A token is what these are asked for instead.
+      // These routes need a token instead.
       if (/\{(?:share_)?token\}/.test(route.path)) continue;
-      // The signature of an event of GitHub is.
+      // An event of GitHub needs a signature instead.
       if (route.path.endsWith("/github-webhook")) continue;
-      // The `state` of its query is.
+      // These routes need the `state` of the query instead.
       if (route.method === "GET" && /^\/v2\/auth\/(?:callback|setup)\//.test(route.path)) continue;
       const path = route.path
         .replace("{assistant_id}", "agent")
@@ -136,14 +136,17 @@ describe("an API key", () => {
     }
   });
 
-  test("does not help a client that pretends to be the Studio", async ({ server, expect }) => {
+  test("is still required from a client that pretends to be the Studio", async ({
+    server,
+    expect,
+  }) => {
     const answer = await search(server, { "x-auth-scheme": "langsmith" });
     expect(answer).toEqual({ status: 401, body: MISSING_KEY });
   });
 });
 
 describe("workspaces", () => {
-  test("do not see each other's things", async ({ server, expect }) => {
+  test("do not see each other's resources", async ({ server, expect }) => {
     const mine = await makeWorkspace(server, "mine");
     const theirs = await makeWorkspace(server, "theirs");
     const [client, other] = [mine, theirs].map(({ apiKey }) => server.client({ apiKey }));
@@ -160,7 +163,7 @@ describe("workspaces", () => {
     expect((await client.threads.get(thread_id)).metadata).toEqual({ secret: 1 });
   });
 
-  test("have stores of their own", async ({ server, expect }) => {
+  test("have separate stores", async ({ server, expect }) => {
     const namespace = ["shared"];
     const results = async (apiKey: string, operations: object[]) => {
       const client = server.client({ apiKey });
@@ -176,7 +179,7 @@ describe("workspaces", () => {
     expect(await results(theirs.apiKey, [get, search])).toEqual([null, []]);
   });
 
-  test("answer for each other's ids as for ids of nothing", async ({ server, expect }) => {
+  test("treat each other's ids like ids that do not exist", async ({ server, expect }) => {
     const mine = await makeWorkspace(server, "owner");
     const theirs = await makeWorkspace(server, "stranger");
     const client = server.client({ apiKey: mine.apiKey });
@@ -204,7 +207,7 @@ describe("workspaces", () => {
     };
     const before = await client.threads.get(thread_id);
     const routes = (await routesWithIds(server)).filter(
-      // A project's components are named, and no workspace's.
+      // Components belong to a project by name, not to a workspace.
       ({ path }) => !/^\/(?:api|v[12]|ui)\//.test(path),
     );
     expect(routes.length).toBeGreaterThan(20);
@@ -223,7 +226,7 @@ describe("workspaces", () => {
   });
 });
 
-/** A body that the route would accept from the owner. */
+/** Returns a body that the route would accept from the owner. */
 function bodyFor(path: string, ids: { checkpoint_id: string }): unknown {
   if (path.endsWith("/runs/crons")) return { assistant_id: "branching", schedule: "0 0 1 1 *" };
   if (path.startsWith("/threads/{thread_id}/runs") && !path.includes("{run_id}")) {

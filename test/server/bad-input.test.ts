@@ -23,7 +23,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 type Raw = { body: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> };
 
-/** A request whose body is not made by JSON.stringify. */
+/** Sends a request whose body is not made by JSON.stringify. */
 async function post(server: TestServer, path: string, { body, headers = JSON_TYPE }: Raw) {
   const response = await server.fetch(path, { method: "POST", body, headers });
   return toAnswer(response);
@@ -33,12 +33,12 @@ function invalid(loc: (string | number)[], msg: string, type: string) {
   return { status: 422, body: { detail: [{ loc, msg, type }] } };
 }
 
-describe("a body that is no JSON", () => {
+describe("a JSON body", () => {
   test.for([
     ["malformed", '{"metadata": ', 13],
     ["followed by more", '{"metadata": {}} x', 17],
     ["with a trailing comma", '{"metadata": {},}', 16],
-  ] as const)("%s is refused with its position", async ([, body, position], { server, expect }) => {
+  ] as const)("is refused when %s, by position", async ([, body, position], { server, expect }) => {
     const { status, body: answer } = await post(server, "/threads", { body });
     expect([status, answer]).toEqual([
       422,
@@ -54,7 +54,7 @@ describe("a body that is no JSON", () => {
     ]);
   });
 
-  test("because it is no UTF-8 is refused", async ({ server, expect }) => {
+  test("is refused if it is not UTF-8", async ({ server, expect }) => {
     const body = new Uint8Array([...new TextEncoder().encode('{"a": "'), 0xff, 0xfe, 0x22, 0x7d]);
     expect(await answerOf(post(server, "/threads", { body }))).toEqual(
       invalid(["body"], "JSON decode error: not UTF-8", "json_invalid"),
@@ -62,7 +62,7 @@ describe("a body that is no JSON", () => {
   });
 
   test.for(["[]", "null", '"text"', "7", "true"])(
-    "object but %s is refused",
+    "is refused if it is %s instead of an object",
     async (body, { server, expect }) => {
       expect(await answerOf(post(server, "/threads", { body }))).toEqual(
         invalid(["body"], "Input should be an object", "dict_type"),
@@ -70,14 +70,14 @@ describe("a body that is no JSON", () => {
     },
   );
 
-  test("with a byte order mark is read", async ({ server, expect }) => {
+  test("is read if it begins with a byte order mark", async ({ server, expect }) => {
     const body = '\u{FEFF}{"metadata": {"a": 1}}';
     expect((await post(server, "/threads", { body })).body).toMatchObject({ metadata: { a: 1 } });
   });
 });
 
 describe("a body", () => {
-  test("is read as JSON whatever its type is called", async ({ server, expect }) => {
+  test("is read as JSON whatever its content type is", async ({ server, expect }) => {
     const body = JSON.stringify({ metadata: { a: 1 } });
     for (const type of ["text/plain", "text/plain;charset=UTF-8", "application/octet-stream"]) {
       const answer = await post(server, "/threads", { body, headers: { "content-type": type } });
@@ -88,7 +88,7 @@ describe("a body", () => {
     expect(untyped.body).toMatchObject({ metadata: { a: 1 } });
   });
 
-  test("that is empty counts as an empty object", async ({ server, expect }) => {
+  test("counts as an empty object if it is empty", async ({ server, expect }) => {
     const response = await server.fetch("/threads", { method: "POST" });
     expect((await toAnswer(response)).status).toBe(200);
     expect((await post(server, "/threads", { body: "", headers: JSON_TYPE })).status).toBe(200);
@@ -97,7 +97,7 @@ describe("a body", () => {
     );
   });
 
-  test("of the largest size is taken, one more byte is not", async ({ server, expect }) => {
+  test("may have the largest size, but not one byte more", async ({ server, expect }) => {
     const bodyOf = (size: number) => `{"metadata":{"a":"${"x".repeat(size - 21)}"}}`;
     const tooLarge = {
       status: 413,
@@ -117,7 +117,7 @@ describe("a body", () => {
     expect(await answerOf(toAnswer(streamed))).toEqual(tooLarge);
   });
 
-  test("that nests too deep is refused", async ({ server, expect }) => {
+  test("is refused if it nests too deeply", async ({ server, expect }) => {
     const nested = (depth: number) => `{"metadata":${'{"a":'.repeat(depth)}1${"}".repeat(depth)}}`;
     expect((await post(server, "/threads", { body: nested(400) })).status).toBe(200);
     expect(await answerOf(post(server, "/threads", { body: nested(600) }))).toEqual(
@@ -127,7 +127,7 @@ describe("a body", () => {
     expect((await post(server, "/threads", { body: arrays })).status).toBe(422);
   });
 
-  test("with keys that mean something to JavaScript does no harm", async ({
+  test("does no harm with keys that have a meaning in JavaScript", async ({
     server,
     client,
     expect,
@@ -303,14 +303,14 @@ describe("a field of the wrong kind", () => {
       "Input should be a valid integer",
       "int_parsing",
     ],
-  ] as const)("of the query is named: %s", async ([path, field, msg, type], { server, expect }) => {
+  ] as const)("in the query is named: %s", async ([path, field, msg, type], { server, expect }) => {
     const answer = answerOf(send(server, "GET", path.replace("{id}", MISSING_ID)));
     expect(await answer).toEqual(invalid(["query", field], msg, type));
   });
 });
 
 describe("an id", () => {
-  test("that is no UUID is refused by every route", async ({ server, expect }) => {
+  test("is refused by every route if it is not a UUID", async ({ server, expect }) => {
     const bad = { ...IDS, thread_id: "not-a-uuid", run_id: "1" };
     for (const { method, path } of await agentRoutes(server)) {
       if (!/\{(thread_id|run_id)\}/.test(path)) continue;
@@ -333,7 +333,7 @@ describe("an id", () => {
     "__proto__",
     "'; DROP TABLE assistants; --",
     "x".repeat(5000),
-  ])("of an assistant may be any text: %s", async (id, { server, expect }) => {
+  ])("may be any text for an assistant: %s", async (id, { server, expect }) => {
     const { status } = await toAnswer(await server.fetch(`/assistants/${id}`));
     expect([404, 422, 400]).toContain(status);
   });
@@ -356,7 +356,7 @@ describe("a route that does not exist", () => {
     ["DELETE", "/runs/wait", "POST"],
     ["POST", `/threads/${MISSING_ID}`, "GET, PATCH, DELETE"],
     ["DELETE", `/threads/${MISSING_ID}/state`, "GET, POST"],
-  ] as const)("for %s %s says what does", async ([method, path, allow], { server, expect }) => {
+  ] as const)("lists its methods: %s %s", async ([method, path, allow], { server, expect }) => {
     const body = method === "POST" || method === "PUT" ? {} : undefined;
     const answer = await send(server, method, path, body);
     expect([answer.status, answer.body]).toEqual([405, { detail: "Method Not Allowed" }]);
@@ -364,7 +364,7 @@ describe("a route that does not exist", () => {
   });
 });
 
-describe("whatever a client sends", () => {
+describe("any input", () => {
   const BODIES = [
     "{}",
     "[]",
@@ -376,7 +376,7 @@ describe("whatever a client sends", () => {
     `{"metadata":${JSON.stringify("x".repeat(1000))}}`,
   ];
 
-  test("is never a server's error", async ({ server, expect }) => {
+  test("never causes a server error", async ({ server, expect }) => {
     for (const { method, path } of await agentRoutes(server)) {
       const target = fill(path, IDS);
       if (method === "GET" || target.startsWith("/runs/")) continue;
@@ -389,7 +389,7 @@ describe("whatever a client sends", () => {
   });
 });
 
-/** Without those of the tracing API and the control plane, which need a key. */
+/** Returns the routes without those of the tracing API and the control plane, which need a key. */
 async function agentRoutes(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
   return routes.filter(({ path }) => !/^\/(?:api|v[12])\//.test(path));

@@ -35,7 +35,7 @@ const SECRET_FIELD = "THREADWORKS_GITHUB_WEBHOOK_SECRET";
 
 type Revision = { id: string; source_revision_config: Record<string, unknown> };
 
-/** The commits of a deployment's revisions, the newest first; null: it was not pushed. */
+/** Returns the commits of a deployment's revisions, newest first; null for a revision that was not made by a push. */
 async function commitsOf({ call }: Deployer, id: string): Promise<unknown[]> {
   const { body } = await call("GET", `/deployments/${id}/revisions`);
   const { resources } = body as { resources: Revision[] };
@@ -56,7 +56,7 @@ function pushBody(
   return { ...body, source_config: config, secrets: PUSH_SECRETS, ...change };
 }
 
-/** A deployment of a repository that the Git host does not have, so that rollouts of it end at once. */
+/** Creates a deployment of a repository that the Git host does not have, so that its rollouts end at once. */
 async function pushedDeployment(
   server: TestServer,
   host: GitHost,
@@ -71,7 +71,7 @@ async function pushedDeployment(
 
 describe("a push", () => {
   test(
-    "to the branch is built and serves; its code does not see the secret",
+    "to the branch is built and serves, and its code does not see the secret",
     BUILDS,
     async ({ server, host, registry, expect }) => {
       const webhookSecrets = `Object.keys(process.env).filter((name) => name.includes("WEBHOOK"))`;
@@ -111,7 +111,7 @@ describe("a push", () => {
     },
   );
 
-  test("makes one revision, however often and in whatever order it is told", async ({
+  test("makes one revision, however often and in whatever order it is delivered", async ({
     server,
     host,
     expect,
@@ -130,7 +130,7 @@ describe("a push", () => {
     await sendEvent(url, pushOf("acme/none", THIRD, { pushedAt: 15 }));
     expect(await commitsOf(deployer, id)).toEqual([SECOND, FIRST, null]);
 
-    // The branch goes back to the first commit, and a revision is made by hand: the push is still the same.
+    // The branch goes back to the first commit, and a revision is made by hand: the push is still the same one.
     await sendEvent(url, pushOf("acme/none", FIRST, { pushedAt: 30 }));
     await deployer.call("POST", `/deployments/${id}/revisions`, {});
     await sendEvent(url, pushOf("acme/none", FIRST, { pushedAt: 30 }));
@@ -150,7 +150,7 @@ describe("a push", () => {
     expect(await commitsOf(deployer, id)).toEqual([null]);
   });
 
-  test("of another repository, or after it was switched off, is ignored", async ({
+  test("is ignored for another repository, or after build on push was switched off", async ({
     server,
     host,
     expect,
@@ -181,7 +181,7 @@ describe("a push", () => {
     expect(await commitsOf(deployer, id)).toEqual([FIRST, null]);
   });
 
-  test("comes as JSON or as a form; a ping and other events are answered", async ({
+  test("may be JSON or a form, and a ping and other events are answered", async ({
     server,
     host,
     expect,
@@ -201,7 +201,7 @@ describe("a push", () => {
 });
 
 describe("an event is refused", () => {
-  test("alike with a wrong signature, with none, and for a deployment that there is not", async ({
+  test("in the same way for a wrong signature, no signature and a missing deployment", async ({
     server,
     host,
     expect,
@@ -233,7 +233,7 @@ describe("an event is refused", () => {
     expect((await sendEvent(url, push, { signature: right })).status).toBe(200);
   });
 
-  test("for what cannot be read, by its field", async ({ server, host, expect }) => {
+  test("by the name of the invalid field", async ({ server, host, expect }) => {
     const { url } = await pushedDeployment(server, host);
     const { repository, ...rest } = pushOf("acme/none", FIRST);
     const fieldsOf = async (payload: object): Promise<unknown> => {
@@ -278,7 +278,7 @@ describe("building on push is refused", () => {
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc }] } });
   });
 
-  test("to a change that takes away what it needs", async ({ server, host, expect }) => {
+  test("when a change removes what it needs", async ({ server, host, expect }) => {
     const { deployer, id } = await pushedDeployment(server, host);
     const patch = (body: object) => deployer.call("PATCH", `/deployments/${id}`, body);
     const other = [{ name: "OTHER", value: "x" }];

@@ -43,7 +43,7 @@ function caller(server: TestServer, apiKey: string): Call {
     send(server, method, `${PATH}${path}`, body, { "x-api-key": apiKey });
 }
 
-/** The bucket that comes with the server; it checks signatures. */
+/** Returns the bucket that comes with the server, which checks signatures. */
 function localBucket(server: TestServer): Parameters<typeof destinationBody>[0] {
   const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
   return { url: endpoint, bucket, accessKeyId, secretAccessKey };
@@ -72,7 +72,7 @@ function storedCredentials(server: TestServer, destinationId: string) {
   );
 }
 
-/** An export as far as destinations look at it. */
+/** Inserts an export with the columns that destinations read. */
 async function insertExport(
   server: TestServer,
   { tenant, destinationId, status }: { tenant: Tenant; destinationId: string; status: string },
@@ -125,18 +125,22 @@ describe("creating a destination", () => {
     ]);
   });
 
-  test("leaves nothing of its test file", async ({ s3, tenant, expect }) => {
+  test("leaves no test file behind", async ({ s3, tenant, expect }) => {
     await create(tenant.call, s3, { config: { prefix: "clean" } });
     expect(await s3.list("clean")).toEqual([]);
   });
 
-  test("takes an endpoint that is the bucket's own", async ({ s3, tenant, expect }) => {
+  test("takes an endpoint that belongs to the bucket", async ({ s3, tenant, expect }) => {
     const config = { endpoint_url: `${s3.url}/${s3.bucket}`, include_bucket_in_prefix: false };
     const created = await create(tenant.call, s3, { config });
     expect(created).toMatchObject({ config });
   });
 
-  test("signs a prefix as a server reads it", async ({ server, tenant, expect }) => {
+  test("signs a prefix in the encoding that the server reads", async ({
+    server,
+    tenant,
+    expect,
+  }) => {
     const prefix = "a=1/reserved !'()*&+,;:@$~[]{}|^`\"<>#?%25\\/ünïcödé 日本";
     const created = await tenant.call(
       "POST",
@@ -147,7 +151,7 @@ describe("creating a destination", () => {
     expect(created.body).toMatchObject({ config: { prefix } });
   });
 
-  test("needs a plan that has exports; reading does not", async ({ server, s3, expect }) => {
+  test("needs a plan with exports, but reading does not", async ({ server, s3, expect }) => {
     const workspace = await createWorkspace(server.database, "small", "developer");
     const workspaceId = String(workspace["id"]);
     const { key } = await createKey(server.database, { workspaceId, name: "small" });
@@ -173,11 +177,11 @@ describe("a destination that cannot be written to", () => {
       /: InvalidAccessKeyId: .*: Key ID you provided does not exist$/,
     ],
     [
-      "a bucket that is not there",
+      "a missing bucket",
       { config: { bucket_name: "nowhere" } },
       /: NoSuchBucket: The specified bucket does not exist: Bucket is not valid$/,
     ],
-  ] as const)("because of %s is refused", async ([, change, detail], { s3, tenant, expect }) => {
+  ] as const)("is refused because of %s", async ([, change, detail], { s3, tenant, expect }) => {
     const answer = await answerOf(tenant.call("POST", "", destinationBody(s3, change)));
     expect(answer).toEqual({ status: 400, body: { detail: expect.stringMatching(detail) } });
     expect(JSON.stringify(answer.body)).toMatch(/Failed to validate S3 destination: /);
@@ -191,12 +195,12 @@ describe("a destination that cannot be written to", () => {
       "Unauthorized: Unauthorized: Key ID you provided does not exist",
     ],
     [
-      "a bucket that is not there",
+      "a missing bucket",
       { config: { bucket_name: "nowhere" } },
       "NoSuchBucket: The specified bucket does not exist: Bucket is not valid",
     ],
   ] as const)(
-    "by the local server, because of %s, is refused",
+    "is refused by the local server because of %s",
     async ([, change, text], { server, tenant, expect }) => {
       const body = destinationBody(localBucket(server), change);
       expect(await answerOf(tenant.call("POST", "", body))).toEqual({
@@ -206,7 +210,7 @@ describe("a destination that cannot be written to", () => {
     },
   );
 
-  test("because of a wrong secret is refused", async ({ server, tenant, expect }) => {
+  test("is refused because of a wrong secret", async ({ server, tenant, expect }) => {
     const wrong = { credentials: { secret_access_key: "wrong" } };
     const body = destinationBody(localBucket(server), wrong);
     const answer = await answerOf(tenant.call("POST", "", body));
@@ -220,7 +224,7 @@ describe("a destination that cannot be written to", () => {
     });
   });
 
-  test("because the endpoint is a web server is refused", async ({
+  test("is refused because its endpoint is a web server", async ({
     s3,
     tenant,
     expect,
@@ -242,7 +246,7 @@ describe("a destination that cannot be written to", () => {
     });
   });
 
-  test("because nobody is there is refused", async ({ s3, tenant, expect }) => {
+  test("is refused because its endpoint does not answer", async ({ s3, tenant, expect }) => {
     const gone = await startS3Server();
     await gone.close();
     const answer = await tenant.call("POST", "", destinationBody({ ...s3, url: gone.url }));
@@ -253,7 +257,7 @@ describe("a destination that cannot be written to", () => {
   });
 });
 
-describe("a body that is not a destination", () => {
+describe("a destination", () => {
   test.for<[what: string, change: (body: Record<string, unknown>) => void, loc: string[]]>([
     ["without a name", (body) => delete body["display_name"], ["display_name"]],
     ["with an odd name", (body) => (body["display_name"] = "a/b"), ["display_name"]],
@@ -290,7 +294,7 @@ describe("a body that is not a destination", () => {
       (body) => (body["credentials"] = { access_key_id: "a\nb", secret_access_key: "secret" }),
       ["credentials", "access_key_id"],
     ],
-  ])("%s is refused", async ([, change, loc], { s3, tenant, expect }) => {
+  ])("is refused when it is %s", async ([, change, loc], { s3, tenant, expect }) => {
     const body: Record<string, unknown> = destinationBody(s3);
     change(body);
     const answer = await tenant.call("POST", "", body);
@@ -321,13 +325,13 @@ describe("listing destinations", () => {
     expect(headers.get("x-pagination-next")).toBe("2");
   });
 
-  test("refuses a page of nothing", async ({ tenant, expect }) => {
+  test("refuses an empty page", async ({ tenant, expect }) => {
     expect((await tenant.call("GET", "?limit=0")).status).toBe(422);
   });
 });
 
 describe("another workspace's destination", () => {
-  test("is not there", async ({ server, s3, tenant, expect }) => {
+  test("does not exist for the caller", async ({ server, s3, tenant, expect }) => {
     const { id } = await create(tenant.call, s3);
     const { call } = await newTenant(server);
     const { credentials } = destinationBody(s3);
@@ -342,7 +346,7 @@ describe("another workspace's destination", () => {
 });
 
 describe("replacing credentials", () => {
-  test("makes a version that is current from then on", async ({ server, s3, tenant, expect }) => {
+  test("creates a version that is current from then on", async ({ server, s3, tenant, expect }) => {
     const created = await create(tenant.call, s3);
     const { credentials } = destinationBody(s3, { credentials: { session_token: "token" } });
     const changed = await tenant.call("PATCH", `/${created.id}`, {
@@ -378,7 +382,7 @@ describe("replacing credentials", () => {
     expect(await storedCredentials(server, created.id)).toHaveLength(1);
   });
 
-  test("takes all of several at once, one after the other", async ({
+  test("accepts all of several concurrent ones, one after the other", async ({
     server,
     s3,
     tenant,
@@ -416,7 +420,7 @@ describe("replacing credentials", () => {
 });
 
 describe("deleting a destination", () => {
-  test("forgets its credentials", async ({ server, s3, tenant, expect }) => {
+  test("removes its credentials", async ({ server, s3, tenant, expect }) => {
     const { id } = await create(tenant.call, s3);
     expect(await answerOf(tenant.call("DELETE", `/${id}`))).toEqual({ status: 200, body: {} });
     expect(await list(tenant.call)).toEqual([]);

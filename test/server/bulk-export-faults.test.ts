@@ -41,7 +41,7 @@ const test = testWithPlatform({
   },
 });
 
-/** An export of two days with three files each, through a proxy that does as it is told. */
+/** Prepares an export of two days with three files each, through a scriptable proxy. */
 async function faultyBucket(server: TestServer, name: string) {
   const workspace = await ingestWorkspace(server, name);
   const from = daysAgo(3);
@@ -64,7 +64,7 @@ async function faultyBucket(server: TestServer, name: string) {
     proxy,
     runs,
     body,
-    /** From the beginning to the end, with the faults of the script. */
+    /** Runs the export from beginning to end, with the faults of the script. */
     run: async (script: FaultScript, change: object = {}) => {
       proxy.follow(script);
       const { id } = await createExport(workspace, { ...body, ...change });
@@ -76,7 +76,7 @@ async function faultyBucket(server: TestServer, name: string) {
 type Bucket = Awaited<ReturnType<typeof faultyBucket>>;
 type Ended = Awaited<ReturnType<Bucket["run"]>>;
 
-/** Each run is in the files once, and the API and the manifests say so. */
+/** Checks that each run is in the files once, as the API and the manifests say. Returns "whole", or what is wrong. */
 async function isWhole(server: TestServer, { runs }: Bucket, ended: Ended): Promise<string> {
   if (ended.ended.status !== "COMPLETED") return `status ${ended.ended.status}`;
   const rows = await exportedRows(server.s3, ended.ended.id, { select: "id" });
@@ -111,7 +111,7 @@ async function readJson(server: TestServer, key: string): Promise<Record<string,
 const isFile = ({ method, path }: ProxiedRequest): boolean =>
   method === "PUT" && path.includes(".parquet");
 
-/** The fault for the first requests that are meant; the rest passes. */
+/** Applies the fault to the first requests that `isMeant` selects, and passes all others. */
 function first(count: number, fault: Fault, isMeant = isFile): FaultScript {
   let left = count;
   return (request) => {
@@ -139,7 +139,7 @@ describe("a request that fails", () => {
     return [what, await isWhole(server, bucket, ended), errors];
   };
 
-  test("once is sent again", async ({ server, expect }) => {
+  test("is sent again after a single failure", async ({ server, expect }) => {
     const outcomes = await Promise.all(TRANSIENT.map((fault) => outcomeOf(server, 1, fault)));
 
     expect(outcomes).toEqual(
@@ -154,7 +154,7 @@ describe("a request that fails", () => {
     );
   });
 
-  test("again and again costs an attempt", async ({ server, expect }) => {
+  test("costs an attempt after repeated failures", async ({ server, expect }) => {
     const outcomes = await Promise.all(
       TRANSIENT.map((fault) => outcomeOf(server, ATTEMPTS, fault)),
     );
@@ -171,7 +171,7 @@ describe("a request that fails", () => {
     );
   });
 
-  test("to be answered in time is one that fails", async ({ server, expect }) => {
+  test("counts as failed when it is not answered in time", async ({ server, expect }) => {
     const hang: Transient = ["no answer", { kind: "hang" }, /^No complete answer within \d+ ms$/];
     const [, , text] = hang;
 
@@ -193,7 +193,7 @@ describe("a request that fails", () => {
     ]);
   });
 
-  test("because of the clock costs an attempt", async ({ server, expect }) => {
+  test("costs an attempt when the clock is skewed", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "clock");
     const fault: Fault = { kind: "answer", status: 403, code: "RequestTimeTooSkewed" };
 
@@ -205,7 +205,10 @@ describe("a request that fails", () => {
     });
   });
 
-  test("for ever fails the export, and stops its other runs", async ({ server, expect }) => {
+  test("fails the export when it always fails, and stops its other runs", async ({
+    server,
+    expect,
+  }) => {
     const bucket = await faultyBucket(server, "for ever");
     const fault: Fault = { kind: "answer", status: 500, code: "InternalError" };
     const ended = await bucket.run((request) =>
@@ -216,7 +219,7 @@ describe("a request that fails", () => {
     expect(ended.runs.map(({ status }) => status)).toEqual(["FAILED", "CANCELLED"]);
     const error = "InternalError: InternalError by the tests";
     expect(ended.runs[0]?.errors).toEqual({ retry_0: error, retry_1: error, retry_2: error });
-    // What was finished stays.
+    // Finished files stay.
     const keys = await listKeys(server.s3, exportFolder(ended.ended.id));
     expect(keys.map((key) => key.split("/").at(-1))).toEqual([
       "runs-00000.parquet",
@@ -232,7 +235,7 @@ describe("a refusal", () => {
     ["InvalidAccessKeyId", 403, /Key ID you provided does not exist$/],
     ["NoSuchBucket", 404, /Bucket is not valid$/],
   ];
-  test.for(cases)("is not tried again: %s", async ([code, status, text], { server, expect }) => {
+  test.for(cases)("is not retried: %s", async ([code, status, text], { server, expect }) => {
     const bucket = await faultyBucket(server, code);
 
     const ended = await bucket.run((request) =>
@@ -247,7 +250,7 @@ describe("a refusal", () => {
     expect(bucket.proxy.requests.filter(isFile)).toHaveLength(1);
   });
 
-  test("after some parts leaves no upload behind", async ({ server, expect }) => {
+  test("leaves no upload behind when it comes after some parts", async ({ server, expect }) => {
     const { bucket, day } = await largeRuns(server, "refused parts");
     const isLater = ({ method, path }: ProxiedRequest): boolean =>
       method === "PUT" && path.includes("partNumber=2");
@@ -294,7 +297,7 @@ describe("a multipart upload", () => {
     );
   });
 
-  test("that is open when its export is cancelled is aborted", async ({ server, expect }) => {
+  test("is aborted when its export is cancelled", async ({ server, expect }) => {
     const { bucket, day } = await largeRuns(server, "cancelled");
     const { workspace, proxy, body } = bucket;
     let cancelled: Promise<unknown> | undefined;
@@ -317,16 +320,15 @@ describe("a multipart upload", () => {
     });
     expect(uploadsOf(proxy, "DELETE")).toEqual(uploadsOf(proxy, "PUT"));
     await server.sweep();
-    const left = await server.database.run(
-      "SELECT status, open_upload FROM export_runs WHERE export_id = ?",
-      [id],
-    );
-    expect(left).toEqual([{ status: "CANCELLED", open_upload: null }]);
+    // The row is written after the bucket has answered that the upload is gone.
+    const rows = () =>
+      server.database.run("SELECT status, open_upload FROM export_runs WHERE export_id = ?", [id]);
+    await expect.poll(rows).toEqual([{ status: "CANCELLED", open_upload: null }]);
     expect(await listKeys(server.s3, exportFolder(id))).toEqual([]);
   });
 });
 
-/** A bucket whose export of one more day has a file of several parts. */
+/** Prepares a bucket whose export of one more day has a file of several parts. */
 async function largeRuns(server: TestServer, name: string) {
   const bucket = await faultyBucket(server, `large ${name}`);
   const from = daysAgo(1);
@@ -346,7 +348,7 @@ function uploadsOf({ requests }: FaultProxy, method: string): string[] {
 }
 
 describe("a file", () => {
-  test("that arrived in part only is not counted", async ({ server, expect }) => {
+  test("is not counted when only a part of it arrived", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "truncated");
 
     const ended = await bucket.run(first(1, { kind: "truncate", bytes: 100 }));
@@ -357,7 +359,7 @@ describe("a file", () => {
     });
   });
 
-  test("whose size may not be asked is taken as sent", async ({ server, expect }) => {
+  test("is taken as sent when its size may not be read", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "no reading");
 
     const ended = await bucket.run(({ method }) =>
@@ -370,19 +372,19 @@ describe("a file", () => {
     expect(ended.runs.map(({ errors }) => errors)).toEqual([null, null]);
   });
 
-  test("is written anew when its size cannot be told", async ({ server, expect }) => {
+  test("is written again when its size cannot be read", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "no size");
     const fault: Fault = { kind: "answer", status: 500, code: "InternalError" };
 
     const ended = await bucket.run(first(ATTEMPTS, fault, ({ method }) => method === "HEAD"));
 
     expect(await isWhole(server, bucket, ended)).toBe("whole");
-    // The next attempt finds it there, and takes it.
+    // The next attempt finds the file there, and keeps it.
     const writes = bucket.proxy.requests.filter(isFile).map(({ path }) => path);
     expect(writes).toHaveLength(new Set(writes).size);
   });
 
-  test("comes before its manifest, which says all of them", async ({ server, expect }) => {
+  test("is written before its manifest, which lists all files", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "manifest");
     const ended = await bucket.run(() => undefined, { format_version: "v2_beta" });
 
@@ -425,7 +427,7 @@ describe("a file", () => {
 });
 
 describe("an attempt", () => {
-  test("that takes too long is followed by another, from where it was", async ({
+  test("is followed by another one when it takes too long, which continues where it was", async ({
     server,
     expect,
   }) => {
@@ -435,7 +437,7 @@ describe("an attempt", () => {
       if (!isFile(request) || passed !== undefined || !request.path.includes("runs-00001")) {
         return undefined;
       }
-      // The time of an attempt passes while it is at work on its second file.
+      // The time of the attempt runs out while it works on its second file.
       passed = server.database.run(
         "UPDATE export_runs SET attempt_started_at = attempt_started_at - ? WHERE workspace_id = ?",
         [RUN_TIMEOUT_SECONDS * 1000, bucket.workspace.id],
@@ -452,7 +454,7 @@ describe("an attempt", () => {
     expect(written).toHaveLength(new Set(written).size);
   });
 
-  test("whose key is refused is followed at once by one with the newer key", async ({
+  test("is followed at once by one with the newer key when its key is refused", async ({
     server,
     expect,
   }) => {
@@ -463,7 +465,8 @@ describe("an attempt", () => {
     const ended = await bucket.run((request) => {
       if (!isFile(request)) return undefined;
       if (rotated === undefined) {
-        // While the first file is on its way; what is newer to us is the same to the bucket.
+        // The key is replaced while the first file is being sent. The new key is new to us only: to the bucket it is
+        // the same.
         rotated = bucket.workspace.api(
           "PATCH",
           `/bulk-exports/destinations/${bucket.body.bulk_export_destination_id}`,
@@ -471,7 +474,7 @@ describe("an attempt", () => {
         );
         return { kind: "hold", until: rotated };
       }
-      // The second file of the day that began with the key before.
+      // This is the second file of the day, which began with the key before.
       if (isRefused || !request.path.includes("runs-00001")) return undefined;
       isRefused = true;
       return { kind: "answer", status: 403, code: "InvalidAccessKeyId" };
@@ -484,7 +487,7 @@ describe("an attempt", () => {
     ]);
   });
 
-  test("to a destination that is deleted is the last", async ({ server, expect }) => {
+  test("is the last one when its destination is deleted", async ({ server, expect }) => {
     const bucket = await faultyBucket(server, "deleted");
     let deleted: Promise<unknown> | undefined;
 
@@ -505,7 +508,7 @@ describe("an attempt", () => {
   });
 });
 
-/** As object keys are sent. */
+/** Encodes an object key as in a request's path. */
 function encoded(key: string): string {
   return key.split("/").map(encodeURIComponent).join("/");
 }

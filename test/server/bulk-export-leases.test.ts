@@ -28,7 +28,7 @@ const test = testWithServer({
   },
 });
 
-/** Hands messages to the Worker beside the local queue, which delivers one after the other. */
+/** Gives messages to the Worker beside the local queue, which delivers them one after the other. */
 async function deliver({ worker }: WorkerServer, ...bodies: unknown[]): Promise<void> {
   const asked = await worker();
   await Promise.all(
@@ -43,7 +43,7 @@ async function deliver({ worker }: WorkerServer, ...bodies: unknown[]): Promise<
 const isFile = ({ method, path }: ProxiedRequest, number: number): boolean =>
   method === "PUT" && path.endsWith(`runs-0000${number}.parquet`);
 
-/** An export at work on its second file, which does not get to the bucket before `release`. */
+/** Prepares an export that is at work on its second file, which does not reach the bucket before `release`. */
 async function heldExport(server: WorkerServer, name: string) {
   const workspace = await ingestWorkspace(server, name);
   const from = daysAgo(2);
@@ -82,20 +82,20 @@ async function heldExport(server: WorkerServer, name: string) {
     message: { workspaceId: workspace.id, runId: run?.id ?? "" },
     release,
     count,
-    /** When the step that was held has come to its end. */
+    /** Resolves when the held step has ended. */
     heldStepEnds: async () => {
       const isAsked = ({ method, path }: ProxiedRequest): boolean =>
         method === "HEAD" && path.endsWith("runs-00001.parquet");
       const before = count(isAsked);
       release();
       await vi.waitUntil(() => count(isAsked) > before, 60_000);
-      // The queue is free again when it has delivered something else.
+      // The queue is free again once it has delivered another message.
       await completeAnother(server);
     },
   };
 }
 
-/** An export of nothing, from its beginning to its end. */
+/** Runs an export without data from beginning to end. */
 async function completeAnother(server: WorkerServer): Promise<void> {
   const workspace = await ingestWorkspace(server, "another");
   await store(workspace, plainRuns("p", { from: daysAgo(1), count: 1, everyUs: 1 }));
@@ -108,13 +108,13 @@ async function completeAnother(server: WorkerServer): Promise<void> {
   await endedExport(workspace, id);
 }
 
-/** As when its step renews its lease no more. */
+/** Makes the lease expire, as if its step did not renew it any more. */
 async function expireLease(server: WorkerServer, runId: string): Promise<void> {
   await server.database.run("UPDATE export_runs SET due_at = 0 WHERE id = ?", [runId]);
 }
 
 describe("a step that is silent", () => {
-  test("is taken over, and can record nothing any more", async ({ server, expect }) => {
+  test("is taken over, and can no longer record anything", async ({ server, expect }) => {
     const held = await heldExport(server, "taken over");
     const { workspace, id, message, runs } = held;
     await deliver(server, message);
@@ -140,7 +140,7 @@ describe("a step that is silent", () => {
     expect(await readObject(server.s3, keys[0] ?? "")).toEqual(manifest);
   });
 
-  test("is taken over with more to do, which is done once", async ({ server, expect }) => {
+  test("is taken over with more work to do, which is done once", async ({ server, expect }) => {
     const held = await heldExport(server, "more to do");
     const { workspace, id, message, runs } = held;
     await expireLease(server, message.runId);
@@ -163,7 +163,7 @@ describe("a step that is silent", () => {
     expect(held.count((request) => isFile(request, 2))).toBe(1);
   });
 
-  test("too often in a row costs an attempt", async ({ server, expect }) => {
+  test("costs an attempt when that happens too often in a row", async ({ server, expect }) => {
     const held = await heldExport(server, "interrupted");
     const { workspace, id, message } = held;
     await server.database.run("UPDATE export_runs SET due_at = 0, interruptions = ? WHERE id = ?", [
@@ -193,7 +193,7 @@ describe("a step that is silent", () => {
       "UPDATE export_runs SET lease = 'of the dead', due_at = 0 WHERE id = ?",
       [held.message.runId],
     );
-    // The queue is busy until then, and has no message about it.
+    // The queue is busy until then, and has no message about this run.
     await held.heldStepEnds();
     expect((await readExport(held.workspace, held.id)).status).toBe("RUNNING");
 
@@ -206,7 +206,7 @@ describe("a step that is silent", () => {
 });
 
 describe("an export run", () => {
-  test("is worked on by one step at a time, however often it is asked for", async ({
+  test("is worked on by one step at a time, however often it is requested", async ({
     server,
     expect,
   }) => {
@@ -228,7 +228,7 @@ describe("an export run", () => {
     expect(run?.metadata.result.rows_written).toBe(ROWS);
   });
 
-  test("is not asked for by what is no message about it", async ({ server, expect }) => {
+  test("is not started by a message of any other form", async ({ server, expect }) => {
     const held = await heldExport(server, "strange messages");
     const { message, workspace, id } = held;
     await expireLease(server, message.runId);

@@ -17,7 +17,7 @@ const test = testWithServer({
   PLAN_QUOTAS: JSON.stringify({ enterprise: { exports_at_once: 2 } }),
 });
 
-/** A workspace with runs on four days, whose destination keeps every file waiting until `open`. */
+/** Prepares a workspace with runs on four days, whose destination holds back every file until `open`. */
 async function closedBucket(server: TestServer, name: string) {
   const workspace = await ingestWorkspace(server, name);
   const from = daysAgo(4);
@@ -38,7 +38,7 @@ async function closedBucket(server: TestServer, name: string) {
 }
 
 describe("limits", () => {
-  test("of runs at work in an export: the others wait, the earliest day first", async ({
+  test("apply to the runs at work in an export, and the earliest days come first", async ({
     server,
     expect,
   }) => {
@@ -63,7 +63,7 @@ describe("limits", () => {
     for (const list of seen) expect(list.split("RUNNING").length - 1).toBeLessThanOrEqual(2);
   });
 
-  test("of exports at work in a workspace: first come, first served", async ({
+  test("apply to the exports at work in a workspace, and the first ones come first", async ({
     server,
     expect,
   }) => {
@@ -77,7 +77,7 @@ describe("limits", () => {
 
     await server.sweep();
     expect(await statuses()).toEqual(["RUNNING", "RUNNING", "CREATED", "CREATED"]);
-    // Another workspace has its own.
+    // Another workspace has its own limit.
     const other = await closedBucket(server, "other");
     expect((await createExport(other.workspace, other.body)).status).toBe("RUNNING");
 
@@ -91,7 +91,7 @@ describe("limits", () => {
     }
   });
 
-  test("of a waiting export: it can be cancelled, too", async ({ server, expect }) => {
+  test("allow a waiting export to be cancelled", async ({ server, expect }) => {
     const { workspace, body, open } = await closedBucket(server, "waiting");
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {

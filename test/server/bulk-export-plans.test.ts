@@ -18,7 +18,7 @@ const REASON = "Bulk export needs the plan Plus or Enterprise";
 
 const test = testWithServer({ EXPORT_LIMITS: { schedule_delay_seconds: 60 } });
 
-/** The cron trigger, some hours from now. */
+/** Runs the cron trigger some hours ahead of now. */
 async function sweepIn(server: WorkerServer, hours: number): Promise<void> {
   const scheduledTime = new Date(Date.now() + hours * HOUR_MS);
   await (await server.worker()).scheduled({ cron: "* * * * *", scheduledTime });
@@ -29,7 +29,7 @@ async function countSpawned(workspace: IngestWorkspace, schedule: string): Promi
   return all.filter(({ source_bulk_export_id: source }) => source === schedule).length;
 }
 
-/** A schedule of one hour whose first range is over in an hour. */
+/** Creates a schedule with hourly ranges, the first of which is over in an hour. */
 async function schedule(server: WorkerServer, name: string) {
   const workspace = await ingestWorkspace(server, name);
   await store(workspace, plainRuns("p", { from: daysAgo(1), count: 3, everyUs: HOUR_US }));
@@ -43,7 +43,7 @@ async function schedule(server: WorkerServer, name: string) {
 }
 
 describe("after a downgrade", () => {
-  test("a schedule spawns nothing and says why, until the plan is back", async ({
+  test("a schedule spawns nothing and gives the reason, until the plan is back", async ({
     server,
     expect,
   }) => {
@@ -60,17 +60,17 @@ describe("after a downgrade", () => {
     expect(await countSpawned(workspace, id)).toBe(0);
 
     await setWorkspacePlan(server.database, workspace.id, "plus");
-    // Not looked at again before ten minutes are over.
+    // A held schedule is checked again after ten minutes at the earliest.
     await sweepIn(server, 3.1);
     expect(await countSpawned(workspace, id)).toBe(0);
     await sweepIn(server, 3.2);
 
-    // What it missed is exported, too.
+    // The missed ranges are exported, too.
     expect(await countSpawned(workspace, id)).toBe(3);
     expect(await readExport(workspace, id)).toMatchObject({ hold_reason: null });
   });
 
-  test("a held schedule that is cancelled is held no more", async ({ server, expect }) => {
+  test("a held schedule that is cancelled is no longer held", async ({ server, expect }) => {
     const { workspace, id } = await schedule(server, "cancelled");
     await setWorkspacePlan(server.database, workspace.id, "developer");
     await sweepIn(server, 3);
@@ -83,7 +83,7 @@ describe("after a downgrade", () => {
     });
   });
 
-  test("an export that was asked for before is finished", async ({ server, expect }) => {
+  test("an export that was requested before is finished", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "finished");
     await store(workspace, plainRuns("p", { from: daysAgo(1), count: 3, everyUs: HOUR_US }));
     const body = {

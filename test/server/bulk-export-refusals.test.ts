@@ -30,7 +30,7 @@ test.for([
   });
 });
 
-test("without a key to encrypt them, no credentials are taken", async ({ create, expect }) => {
+test("credentials are refused without a key to encrypt them", async ({ create, expect }) => {
   expect(await create({ endpoint_url: null, region: "eu-west-1" })).toEqual({
     status: 503,
     body: {

@@ -22,7 +22,7 @@ const DELAY_SECONDS = 600;
 
 const test = testWithServer({ EXPORT_LIMITS: { schedule_delay_seconds: DELAY_SECONDS } });
 
-/** A workspace with runs in every six hours of the last days, and the body of a schedule of it. */
+/** Prepares a workspace with runs in every six hours of the last days, and the body of a schedule. */
 async function scheduled(server: WorkerServer, name: string, startUs: number, hours: number) {
   const workspace = await ingestWorkspace(server, name);
   const runs = plainRuns("p", { from: daysAgo(4), count: 24, everyUs: 4 * HOUR_US });
@@ -37,7 +37,7 @@ async function scheduled(server: WorkerServer, name: string, startUs: number, ho
   return { workspace, project, body, runs };
 }
 
-/** What the schedule has spawned, the earliest range first. */
+/** Returns the exports that the schedule has spawned, the earliest range first. */
 async function spawnedBy(workspace: IngestWorkspace, schedule: string): Promise<ExportJson[]> {
   const all = await ask<ExportJson[]>(workspace, "GET", "/bulk-exports");
   return all
@@ -49,14 +49,14 @@ function rangesOf(exports: readonly ExportJson[]): unknown[][] {
   return exports.map(({ start_time, end_time }) => [start_time, end_time]);
 }
 
-/** The cron trigger at some other time. */
+/** Runs the cron trigger at another time. */
 async function sweepAt(server: WorkerServer, micros: number): Promise<void> {
   const scheduledTime = new Date(Math.ceil(micros / 1000));
   await (await server.worker()).scheduled({ cron: "* * * * *", scheduledTime });
 }
 
 describe("a schedule", () => {
-  test("exports what is past at once, in ranges that adjoin", async ({ server, expect }) => {
+  test("exports past ranges at once, in adjoining ranges", async ({ server, expect }) => {
     const start = daysAgo(3) + 6 * HOUR_US;
     const { workspace, project, body } = await scheduled(server, "past", start, 12);
 
@@ -95,7 +95,10 @@ describe("a schedule", () => {
     expect(await readExportRuns(workspace, schedule.id)).toEqual([]);
   });
 
-  test("exports each range once, so many seconds after its end", async ({ server, expect }) => {
+  test("exports each range once, the configured seconds after its end", async ({
+    server,
+    expect,
+  }) => {
     const start = Math.floor(Date.now() / 1000) * 1_000_000 + 123_456;
     const { workspace, body } = await scheduled(server, "future", start, 1);
     const schedule = await createExport(workspace, body);
@@ -116,7 +119,7 @@ describe("a schedule", () => {
     ]);
   });
 
-  test("spawns exports as it is itself", async ({ server, expect }) => {
+  test("spawns exports with its own settings", async ({ server, expect }) => {
     const start = daysAgo(2);
     const { workspace, body } = await scheduled(server, "alike", start, 24);
     const asked = {
@@ -135,7 +138,7 @@ describe("a schedule", () => {
     expect(rows).toEqual([1, 2].map(() => ({ id: expect.any(String), run_type: "llm" })));
   });
 
-  test("tells the runs of all that it has spawned", async ({ server, expect }) => {
+  test("lists the runs of all exports that it has spawned", async ({ server, expect }) => {
     const { workspace, body } = await scheduled(server, "runs", daysAgo(3), 24);
     const { id } = await createExport(workspace, body);
     const spawned = await spawnedBy(workspace, id);
@@ -151,7 +154,7 @@ describe("a schedule", () => {
     expect((await workspace.api("GET", missing)).status).toBe(404);
   });
 
-  test("that is cancelled spawns no more, and leaves what it spawned alone", async ({
+  test("spawns no more exports after it is cancelled, and leaves earlier ones alone", async ({
     server,
     expect,
   }) => {
@@ -170,7 +173,7 @@ describe("a schedule", () => {
     }
   });
 
-  test("of a project that is deleted ends", async ({ server, expect }) => {
+  test("ends when its project is deleted", async ({ server, expect }) => {
     const { workspace, body, project } = await scheduled(server, "deleted", daysAgo(0), 24);
     const { id } = await createExport(workspace, body);
 

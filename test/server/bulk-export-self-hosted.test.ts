@@ -13,7 +13,7 @@ const test = testWithServer({
   AWS_SECRET_ACCESS_KEY: "S3RVER",
 });
 
-test("an installation's own credentials serve where a destination has none", async ({
+test("an installation's own credentials are used if a destination has none", async ({
   server,
   expect,
   onTestFinished,

@@ -15,7 +15,7 @@ import { ask, projectId } from "../support/stored-runs.ts";
 import { answerWithout, type PathIds, type Route, routesWithIds } from "../support/tenancy.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-/** A workspace with a project, a destination, a finished export and a schedule. */
+/** Creates a workspace with a project, a destination, a finished export and a schedule. */
 async function tenant(server: TestServer, name: string) {
   const workspace = await ingestWorkspace(server, name);
   const from = daysAgo(3);
@@ -57,7 +57,7 @@ function idsOf({ body, ended, exportRuns }: Tenant): PathIds {
 }
 
 describe("another workspace", () => {
-  test("finds nothing by its ids", async ({ server, acme, other, expect }) => {
+  test("finds nothing by the first one's ids", async ({ server, acme, other, expect }) => {
     const routes = await exportRoutes(server);
     expect(routes.length).toBeGreaterThan(5);
     const ids = idsOf(acme);
@@ -75,7 +75,7 @@ describe("another workspace", () => {
     expect((await readExport(acme.workspace, acme.ended.id)).status).toBe("COMPLETED");
   });
 
-  test("does not list them", async ({ acme, other, expect }) => {
+  test("does not list the first one's resources", async ({ acme, other, expect }) => {
     for (const [own, foreign] of [
       [acme, other],
       [other, acme],
@@ -96,7 +96,11 @@ describe("another workspace", () => {
     }
   });
 
-  test("cannot export to them, or from them", async ({ acme, other, expect }) => {
+  test("cannot export to the first one's destinations, or from its projects", async ({
+    acme,
+    other,
+    expect,
+  }) => {
     const { bulk_export_destination_id, session_id } = acme.body;
     for (const [own, missing] of [
       [{ bulk_export_destination_id }, { bulk_export_destination_id: MISSING_ID }],
@@ -113,7 +117,7 @@ describe("another workspace", () => {
     }
   });
 
-  test("asks in vain for the runs that their schedules have spawned", async ({
+  test("cannot list the runs that the first one's schedules have spawned", async ({
     acme,
     other,
     expect,
@@ -127,7 +131,7 @@ describe("another workspace", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  test("has files of its own, with its own runs only", async ({ server, acme, other, expect }) => {
+  test("has separate files, with its own runs only", async ({ server, acme, other, expect }) => {
     for (const { workspace, ended, runs } of [acme, other]) {
       const rows = await exportedRows(server.s3, ended.id);
       expect(rows.map(({ id }) => id)).toEqual(runs.map(({ id }) => id));

@@ -76,11 +76,7 @@ describe("exported files", () => {
     },
   );
 
-  test("are told by the API, and hold as many rows as it says", async ({
-    server,
-    various,
-    expect,
-  }) => {
+  test("are listed by the API with their numbers of rows", async ({ server, various, expect }) => {
     const { workspace, body, project } = various;
     const { ended, runs } = await completedExport(workspace, body);
     const keys = await listKeys(server.s3, exportFolder(ended.id));
@@ -131,7 +127,7 @@ describe("exported files", () => {
     );
   });
 
-  test("have the types of their version", async ({ server, various, expect }) => {
+  test("have the column types of their version", async ({ server, various, expect }) => {
     const { workspace, body } = various;
     const types: Record<string, Record<string, string>> = {};
     for (const format_version of FORMATS) {
@@ -158,7 +154,7 @@ describe("exported files", () => {
     ).toEqual(["TIMESTAMP WITH TIME ZONE", "JSON", "VARCHAR[]", "VARCHAR[]", "DECIMAL(18,12)"]);
   });
 
-  test("have JSON as it was sent, but for halves of characters", async ({ server, expect }) => {
+  test("have JSON as it was sent, except for lone surrogates", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "json");
     const from = daysAgo(1);
     const texts = [
@@ -222,7 +218,7 @@ describe("exported files", () => {
     expect(rows).toEqual(ids.map((id) => ({ id })));
   });
 
-  test("go to any S3 server", async ({ various, onTestFinished, expect }) => {
+  test("can be written to any S3 server", async ({ various, onTestFinished, expect }) => {
     const { workspace, body, queried } = various;
     const { url, ...server } = await startS3Server();
     onTestFinished(() => server.close());
@@ -241,7 +237,7 @@ describe("exported files", () => {
     }
   });
 
-  test("hold the traces of agents", async ({ server, expect }) => {
+  test("contain the traces of agents", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "agents");
     const agents = server.client({ apiKey: workspace.apiKey });
     const { thread_id } = await agents.threads.create();
@@ -267,7 +263,7 @@ describe("exported files", () => {
 });
 
 describe("an export", () => {
-  test("takes the runs that its filter selects", async ({ server, various, expect }) => {
+  test("exports the runs that its filter selects", async ({ server, various, expect }) => {
     const { workspace, body, queried } = various;
     const { ended } = await completedExport(workspace, {
       ...body,
@@ -281,7 +277,7 @@ describe("an export", () => {
     expect(rows.map((row) => asQueried(row, "v1"))).toEqual(selected);
   });
 
-  test("takes the columns that were chosen, in their own order", async ({
+  test("exports the chosen columns, in the order of the format", async ({
     server,
     various,
     expect,
@@ -335,7 +331,7 @@ describe("an export", () => {
     );
   });
 
-  test("of a range without runs has no files, and manifests that say so", async ({
+  test("has manifests but no files if its range has no runs", async ({
     server,
     various,
     expect,
@@ -373,7 +369,7 @@ describe("an export", () => {
       expect(cancelled["status"]).toBe("CANCELLED");
       const before = await readExportRuns(workspace, id);
       expect(before.map((run) => run.status)).toContain("CANCELLED");
-      // An export that is created later ends later: nothing of the first is left to do then.
+      // An export that is created later ends later, so nothing of the first one is left to do then.
       const { ended } = await completedExport(workspace, {
         ...(await readExport(workspace, id).then(creationOf)),
         export_fields: ["id"],
@@ -389,7 +385,7 @@ describe("an export", () => {
     },
   );
 
-  test("that was not cancelled at all ends by itself", async ({ various, expect }) => {
+  test("ends by itself if it is not cancelled", async ({ various, expect }) => {
     const { workspace, body } = various;
     const { id } = await createExport(workspace, body);
     for (const status of ["Completed", "Running", "", 7, null]) {
@@ -400,20 +396,20 @@ describe("an export", () => {
   });
 });
 
-describe("what cannot be exported", () => {
+describe("an export that is not possible", () => {
   const later = { end_time: isoTime(daysAgo(-400)) };
   const schedule = { interval_hours: 24, end_time: undefined };
 
   test.for<[what: string, change: Record<string, unknown>, field: string]>([
     ["no destination", { bulk_export_destination_id: undefined }, "bulk_export_destination_id"],
     [
-      "a destination that is no id",
+      "a destination that is not an id",
       { bulk_export_destination_id: "x" },
       "bulk_export_destination_id",
     ],
     ["no session", { session_id: undefined }, "session_id"],
     ["no start", { start_time: undefined }, "start_time"],
-    ["a start that is no time", { start_time: "yesterday" }, "start_time"],
+    ["a start that is not a time", { start_time: "yesterday" }, "start_time"],
     ["no end", { end_time: undefined }, "end_time"],
     ["null for the end", { end_time: null }, "end_time"],
     ["an end with an interval", { interval_hours: 1 }, "end_time"],
@@ -432,7 +428,7 @@ describe("what cannot be exported", () => {
     ["no columns", { export_fields: [] }, "export_fields"],
     ["a column that cannot be exported", { export_fields: ["id", "serialized"] }, "export_fields"],
     ["every experiment", { all_experiments: true }, "all_experiments"],
-  ])("is refused with its name: %s", async ([, change, field], { various, expect }) => {
+  ])("is refused with the reason: %s", async ([, change, field], { various, expect }) => {
     const { workspace, body } = various;
 
     const response = await workspace.api("POST", "/bulk-exports", {
@@ -449,7 +445,7 @@ describe("what cannot be exported", () => {
     ]);
   });
 
-  test("is what the workspace has not", async ({ various, expect }) => {
+  test("is refused for resources that the workspace does not have", async ({ various, expect }) => {
     const { workspace, body } = various;
     const answers = [];
     for (const change of [{ session_id: MISSING_ID }, { bulk_export_destination_id: MISSING_ID }]) {
@@ -467,7 +463,7 @@ function typesOf(types: Record<string, string>, names: string[]): (string | unde
   return names.map((name) => types[name]);
 }
 
-/** The range by UTC day. */
+/** Splits the range by UTC day. */
 function partitionsOf({ start_time, end_time }: { start_time: string; end_time: string }) {
   const firstDay = Date.parse(`${start_time.slice(0, 10)}T00:00:00Z`) * 1000;
   const midnights = [1, 2, 3].map((days) => isoTime(firstDay + days * DAY_US));
@@ -475,7 +471,7 @@ function partitionsOf({ start_time, end_time }: { start_time: string; end_time: 
   return bounds.slice(1).map((end, index) => [bounds[index], end]);
 }
 
-/** What an export was created with. */
+/** Returns the fields that an export was created with. */
 function creationOf(created: Record<string, unknown>) {
   const names = ["bulk_export_destination_id", "session_id", "start_time", "end_time"];
   return Object.fromEntries(names.map((name) => [name, created[name]]));

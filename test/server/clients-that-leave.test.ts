@@ -11,7 +11,7 @@ const test = testWithPlatform({ AGENT_AUTH: "api-key" }, "test/worker/counting-w
 
 const START = new Date("2026-03-01T00:00:00Z");
 
-/** Finds nothing, and is costly to try. */
+/** A filter that matches nothing and is expensive to evaluate. */
 const FILTER = `and(${Array.from({ length: 8 }, () => `like(name, "%${"a_".repeat(30)}b%")`).join(", ")})`;
 
 type Asked = { path: string; body: object };
@@ -34,7 +34,7 @@ async function post(server: TestServer, path: string): Promise<void> {
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
 }
 
-/** Sends a request; what it returns resets the connection. */
+/** Sends a request, and returns a function that resets the connection. */
 async function sendRaw(
   server: TestServer,
   { path, body, headers }: Asked & { headers: Record<string, string> },
@@ -54,41 +54,44 @@ async function sendRaw(
 }
 
 describe("when its client leaves", () => {
-  test.for(Object.entries(LONG))("%s ends", async ([title, { path, body }], { server, expect }) => {
-    const workspace = await tracingWorkspace(server, title);
-    const headers = { "x-api-key": workspace.apiKey, "content-type": "application/json" };
-    const ask = async (): Promise<void> => {
-      const request = { method: "POST", headers, body: JSON.stringify(body) };
-      const response = await server.fetch(path, request);
-      expect({ status: response.status, text: await response.text() }).toMatchObject({
-        status: 200,
+  test.for(Object.entries(LONG))(
+    "%s stops",
+    async ([title, { path, body }], { server, expect }) => {
+      const workspace = await tracingWorkspace(server, title);
+      const headers = { "x-api-key": workspace.apiKey, "content-type": "application/json" };
+      const ask = async (): Promise<void> => {
+        const request = { method: "POST", headers, body: JSON.stringify(body) };
+        const response = await server.fetch(path, request);
+        expect({ status: response.status, text: await response.text() }).toMatchObject({
+          status: 200,
+        });
+      };
+      if (path === "/threads/search") {
+        const thread = await server.fetch("/threads", { method: "POST", headers, body: "{}" });
+        expect(thread.status).toBe(200);
+        await post(server, `/copy-threads?workspace=${workspace.id}&count=200000`);
+      } else {
+        const run = runData("p", { start: START });
+        expect((await workspace.api("POST", "/runs", run)).status).toBe(202);
+        const { id } = await workspace.client.readProject({ projectName: "p" });
+        const shard = `${workspace.id}/${id}/${dayOf(START.getTime() * 1000)}/0`;
+        await post(server, `/copy-runs?shard=${encodeURIComponent(shard)}&count=200`);
+      }
+
+      const before = await turnsOf(server);
+      await ask();
+      const all = (await turnsOf(server)) - before;
+      expect(all).toBeGreaterThan(20);
+
+      const leave = await sendRaw(server, { path, body, headers });
+      await vi.waitUntil(async () => (await turnsOf(server)) >= before + all + 2, {
+        timeout: 150_000,
+        interval: 1,
       });
-    };
-    if (path === "/threads/search") {
-      const thread = await server.fetch("/threads", { method: "POST", headers, body: "{}" });
-      expect(thread.status).toBe(200);
-      await post(server, `/copy-threads?workspace=${workspace.id}&count=200000`);
-    } else {
-      const run = runData("p", { start: START });
-      expect((await workspace.api("POST", "/runs", run)).status).toBe(202);
-      const { id } = await workspace.client.readProject({ projectName: "p" });
-      const shard = `${workspace.id}/${id}/${dayOf(START.getTime() * 1000)}/0`;
-      await post(server, `/copy-runs?shard=${encodeURIComponent(shard)}&count=200`);
-    }
-
-    const before = await turnsOf(server);
-    await ask();
-    const all = (await turnsOf(server)) - before;
-    expect(all).toBeGreaterThan(20);
-
-    const leave = await sendRaw(server, { path, body, headers });
-    await vi.waitUntil(async () => (await turnsOf(server)) >= before + all + 2, {
-      timeout: 150_000,
-      interval: 1,
-    });
-    await leave();
-    // Turns are taken by turns: while another one asks as often, the first would come to its end.
-    await ask();
-    expect((await turnsOf(server)) - before - 2 * all).toBeLessThan(all / 2);
-  });
+      await leave();
+      // The object serves requests in turns: with another request beside it, the abandoned one would come to its end.
+      await ask();
+      expect((await turnsOf(server)) - before - 2 * all).toBeLessThan(all / 2);
+    },
+  );
 });

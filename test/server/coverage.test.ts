@@ -4,25 +4,25 @@ import { readDocument } from "../verify/fuzz/document.ts";
 
 const test = testWithSharedServer();
 
-/** `vitest -u` on this file writes the page anew. */
-test("docs/coverage.md says what the agent server takes, refuses and answers", async ({
+/** `vitest -u` on this file generates the page again. */
+test("docs/coverage.md lists what the agent server takes, refuses and answers", async ({
   server,
   expect,
 }) => {
   const document = await readDocument(server.url);
   const page = `# What the agent server takes and answers
 
-Each request with the members of its body, its query (\`?name\`), and those of its answer. This page is made of
-\`/openapi.json\`, and a test compares the two. Whatever is not named here is ignored, and said so:
+The table lists each request with the members of its body and its query (\`?name\`), and the members of its response. This page is
+generated from \`/openapi.json\`, and a test compares the two. A member that is not listed here is ignored, and the response names it:
 [unknown fields](api.md#unknown-fields).
 
 ${coverageTable(document)}
 
 ## Known, and refused
 
-By a 422 with a sentence of its own, because ignoring it would leave something undone or done otherwise.
+These fields are refused by a 422 with its own message, because ignoring them would leave something undone or do it differently.
 
-${refusedFields(document) || "Nothing of the agent server is."}
+${refusedFields(document) || "The agent server refuses no field."}
 `;
   await expect(page).toMatchFileSnapshot("../../docs/coverage.md");
 });

@@ -8,14 +8,14 @@ import { makeWorkspace } from "../support/workspaces.ts";
 
 const test = testInWorkspace();
 
-/** No test is there at midnight of a new year. */
+/** No test runs at midnight of a new year. */
 const YEARLY = "0 0 1 1 *";
 
 type Crons = Client["crons"];
 
 type CronJson = Record<string, unknown> & { cron_id: string };
 
-/** The SDK calls what it gets a run. */
+/** Creates a cron. The SDK's type calls the result a run. */
 async function create(crons: Crons, assistant: string, payload: Parameters<Crons["create"]>[1]) {
   return (await crons.create(assistant, payload)) as unknown as CronJson;
 }
@@ -28,7 +28,7 @@ async function createOn(
   return (await crons.createForThread(threadId, "branching", payload)) as unknown as CronJson;
 }
 
-/** Makes the cron's tick due, and lets the minute's sweep find it. */
+/** Makes the cron's tick due, and waits for the sweep of every minute to find it. */
 async function tick(server: TestServer, { cron_id }: CronJson): Promise<void> {
   await server.database.run(
     `UPDATE crons SET next_run_at = 60000, due_at = 60000 WHERE cron_id = '${cron_id}'`,
@@ -37,7 +37,7 @@ async function tick(server: TestServer, { cron_id }: CronJson): Promise<void> {
 }
 
 describe("a cron", () => {
-  test("is told as it was made", async ({ client, expect }) => {
+  test("is returned as it was created", async ({ client, expect }) => {
     const created = await create(client.crons, "branching", {
       schedule: YEARLY,
       timezone: "Europe/Berlin",
@@ -85,7 +85,7 @@ describe("a cron", () => {
     expect(after?.next_run_date).toBe(cron["next_run_date"]);
   });
 
-  test("without a thread makes one for each run, and keeps it if asked to", async ({
+  test("makes a thread for each run if it has none, and keeps that on request", async ({
     server,
     client,
     expect,
@@ -123,7 +123,7 @@ describe("a cron", () => {
 });
 
 describe("a change of a cron", () => {
-  test("merges metadata, and replaces what is given", async ({ client, expect }) => {
+  test("merges metadata, and replaces the given fields", async ({ client, expect }) => {
     const cron = await create(client.crons, "branching", {
       schedule: YEARLY,
       input: { trail: ["in"] },
@@ -147,14 +147,14 @@ describe("a change of a cron", () => {
     });
   });
 
-  test("that moves its end before the next tick leaves none", async ({ client, expect }) => {
+  test("leaves no tick if its end is now before the next one", async ({ client, expect }) => {
     const cron = await create(client.crons, "branching", { schedule: YEARLY });
     const ended = await client.crons.update(cron.cron_id, { endTime: "2001-01-01T00:00:00Z" });
     expect(ended.next_run_date).toBe(null);
     expect(ended.enabled).toBe(true);
   });
 
-  test("is its last when it is deleted", async ({ server, client, expect }) => {
+  test("makes no run after it is deleted", async ({ server, client, expect }) => {
     const { cron_id } = await create(client.crons, "branching", { schedule: YEARLY });
     expect(await answerOf(send(server, "DELETE", `/runs/crons/${cron_id}`))).toEqual({
       status: 200,
@@ -168,7 +168,7 @@ describe("a change of a cron", () => {
 });
 
 describe("a search for crons", () => {
-  test("filters, orders, pages and selects", async ({ server, client, expect }) => {
+  test("filters, sorts, pages and selects fields", async ({ server, client, expect }) => {
     const { thread_id } = await client.threads.create();
     const metadata = { purpose: "searching" };
     const first = await createOn(client.crons, thread_id, { schedule: "0 0 1 3 *", metadata });
@@ -202,7 +202,7 @@ describe("a search for crons", () => {
     expect(selected.headers.get("x-pagination-total")).toBe("1");
   });
 
-  test("finds nothing of another workspace's", async ({ server, client, expect }) => {
+  test("finds nothing of another workspace", async ({ server, client, expect }) => {
     const cron = await create(client.crons, "branching", { schedule: YEARLY });
     const { apiKey } = await makeWorkspace(server, "crons of another");
     const other = server.client({ apiKey });
@@ -213,7 +213,7 @@ describe("a search for crons", () => {
   });
 });
 
-describe("what is no cron is refused:", () => {
+describe("a cron is refused because of", () => {
   const made = { assistant_id: "branching", schedule: YEARLY };
 
   test.for([
@@ -222,7 +222,7 @@ describe("what is no cron is refused:", () => {
     ["a schedule out of range", { schedule: "0 24 * * *" }, "schedule", /hour/],
     ["no schedule", { schedule: undefined }, "schedule", /required/],
     ["an unknown zone", { timezone: "Middle/Earth" }, "timezone", /IANA/],
-    ["an end that is no time", { end_time: "soon" }, "end_time", /datetime/],
+    ["an end that is not a time", { end_time: "soon" }, "end_time", /datetime/],
     ["a webhook without a host", { webhook: "https:///" }, "webhook", /should be a URL/],
     ["an unknown end of runs", { on_run_completed: "archive" }, "on_run_completed", /delete/],
     ["an input that is too large", { input: "x".repeat(600_000) }, undefined, /at most 500000/],
@@ -235,7 +235,7 @@ describe("what is no cron is refused:", () => {
     ]);
   });
 
-  test("a thread, an assistant or a cron that is not there", async ({ server, expect }) => {
+  test("a thread, an assistant or a cron that does not exist", async ({ server, expect }) => {
     const thread = await send(server, "POST", `/threads/${MISSING_ID}/runs/crons`, made);
     expect(thread.body).toEqual({ detail: `Thread with ID ${MISSING_ID} not found` });
     const body = { ...made, assistant_id: MISSING_ID };
@@ -243,7 +243,7 @@ describe("what is no cron is refused:", () => {
     expect((await send(server, "PATCH", `/runs/crons/${MISSING_ID}`, {})).status).toBe(404);
   });
 
-  test("a thread that is to go with its run", async ({ server, client, expect }) => {
+  test("a thread that would be deleted with its run", async ({ server, client, expect }) => {
     const { thread_id } = await client.threads.create();
     const path = `/threads/${thread_id}/runs/crons`;
     const refused = await send(server, "POST", path, { ...made, on_run_completed: "delete" });

@@ -9,7 +9,7 @@ const test = testWithServer({ AGENT_WORKSPACE_ID: WORKSPACE }, "authenticated");
 
 type Seen = { seen: { configurable: { agent_auth_user: { identity: string; calls: number } } } };
 
-/** Whom a node sees: `calls` counts how often the handler had been asked by then. */
+/** Returns the user that a node sees; `calls` is the number of calls of the handler so far. */
 async function userOf(server: TestServer, authorization: string) {
   const run = { assistant_id: "configurable", input: {} };
   const { body } = await send(server, "POST", "/runs/wait", run, { authorization });
@@ -18,7 +18,7 @@ async function userOf(server: TestServer, authorization: string) {
 }
 
 describe("a project that only authenticates", () => {
-  test("remembers whom it knows by the headers it names, as many as it says", async ({
+  test("caches users by the headers that it names, and as many as it says", async ({
     server,
     expect,
   }) => {
@@ -31,7 +31,7 @@ describe("a project that only authenticates", () => {
     expect(await userOf(server, "ben")).toEqual(["ben", 4]);
   });
 
-  test("lets everybody it knows see everything, and nobody else", async ({ server, expect }) => {
+  test("lets every known user see everything, and nobody else", async ({ server, expect }) => {
     const [ann, ben] = ["ann", "ben"].map((authorization) =>
       server.client({ headers: { authorization } }),
     );
@@ -43,7 +43,7 @@ describe("a project that only authenticates", () => {
     });
   });
 
-  test("keeps the Studio out when it says so", async ({ server, expect }) => {
+  test("refuses the Studio when it says so", async ({ server, expect }) => {
     const apiKey = "tw_a-key-of-the-workspace";
     await ensureLocalWorkspace(server.database, { workspaceId: WORKSPACE, apiKey });
     const headers = { "x-auth-scheme": "langsmith", "x-api-key": apiKey };

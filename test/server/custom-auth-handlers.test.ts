@@ -43,13 +43,13 @@ describe("an authenticate handler", () => {
   test.for([
     ["throws", "throws"],
     ["returns a number", "nonsense"],
-    ["throws an exception with a status that is no error", "invalid-status"],
+    ["throws an exception whose status is not an error", "invalid-status"],
     ["returns a user without an identity", { name: "x" }],
     ["returns an empty identity", { identity: "" }],
-    ["returns permissions that are none", { identity: "x", permissions: "all" }],
+    ["returns invalid permissions", { identity: "x", permissions: "all" }],
     ["returns a user that is too large", "large"],
   ] as const)(
-    "fails for everybody without a word when it %s",
+    "causes a server error without details when it %s",
     async ([, user], { server, expect }) => {
       expect(await answerOf(search(server, user))).toEqual({
         status: 500,
@@ -58,7 +58,7 @@ describe("an authenticate handler", () => {
     },
   );
 
-  test("lets nobody in who is not authenticated", async ({ server, expect }) => {
+  test("refuses a user that is not authenticated", async ({ server, expect }) => {
     const user = { identity: "x", is_authenticated: false };
     expect(await answerOf(search(server, user))).toEqual({
       status: 401,
@@ -66,19 +66,19 @@ describe("an authenticate handler", () => {
     });
   });
 
-  test("is given up when it hangs", async ({ server, expect }) => {
+  test("is aborted when it hangs", async ({ server, expect }) => {
     expect(await answerOf(search(server, "hangs"))).toEqual({
       status: 500,
       body: { detail: "Internal server error" },
     });
   });
 
-  test("sees method and address of the request", async ({ server, expect }) => {
+  test("sees the method and the address of the request", async ({ server, expect }) => {
     const { body } = await send(server, "POST", "/threads?x=1", {}, bearer("path"));
     expect(body).toMatchObject({ metadata: { owner: "/threadsPOST" } });
   });
 
-  test("is not asked about what is open to everybody", async ({ server, expect }) => {
+  test("is not called for public routes", async ({ server, expect }) => {
     for (const path of ["/ok", "/info", "/openapi.json", "/docs"]) {
       expect([path, (await server.fetch(path)).status]).toEqual([path, 200]);
     }
@@ -108,20 +108,29 @@ describe("an authorisation handler", () => {
     ["throws", 500, "Internal server error"],
     ["nonsense", 500, "Internal server error"],
     ["invalid-status", 500, "Internal server error"],
-  ] as const)("that %s is answered %i", async ([rules, status, detail], { server, expect }) => {
-    expect(await answerOf(search(server, withRules(rules)))).toEqual({ status, body: { detail } });
-  });
+  ] as const)(
+    "whose rule is %s leads to the status %i",
+    async ([rules, status, detail], { server, expect }) => {
+      expect(await answerOf(search(server, withRules(rules)))).toEqual({
+        status,
+        body: { detail },
+      });
+    },
+  );
 
   test("adds its headers to the answer", async ({ server, expect }) => {
     expect((await search(server, withRules("teapot"))).headers.get("x-tea")).toBe("green");
   });
 
-  test("that leaves metadata which is no object stores nothing", async ({ server, expect }) => {
+  test("causes an error, and nothing is stored, when it leaves invalid metadata", async ({
+    server,
+    expect,
+  }) => {
     const answer = await send(server, "POST", "/threads", {}, bearer(withRules("unmetadata")));
     expect(answer.status).toBe(500);
   });
 
-  test("stamps what is stored, over what the client says", async ({ server, expect }) => {
+  test("overrides the client's metadata in what is stored", async ({ server, expect }) => {
     const client = server.client({ headers: bearer("stamper") });
     const forged = { owner: "somebody", note: 1 };
     const stamped = { owner: "stamper", note: 1 };
@@ -144,7 +153,7 @@ describe("an authorisation handler", () => {
     expect((await client.threads.get(run.thread_id)).metadata).toMatchObject(stamped);
   });
 
-  test("decides on a version by the version's own metadata", async ({ server, expect }) => {
+  test("decides on a version by the metadata of that version", async ({ server, expect }) => {
     const all = server.client({ headers: bearer(withRules("allow")) });
     const created = await all.assistants.create({
       graphId: "appender",
@@ -167,7 +176,7 @@ describe("an authorisation handler", () => {
 describe("a request that does two things", () => {
   const onlyMay = (event: string) => bearer(withRules(`only:${event}`));
 
-  test("makes no thread for who may not write the states that it is made with", async ({
+  test("creates no thread if the caller may not write its initial states", async ({
     server,
     expect,
   }) => {
@@ -182,7 +191,10 @@ describe("a request that does two things", () => {
     expect((await owner.threads.getState(thread_id)).values).toMatchObject({ counter: 1 });
   });
 
-  test("lets nobody end a run by leaving it who may only read it", async ({ server, expect }) => {
+  test("does not let a caller with read access end a run by leaving it", async ({
+    server,
+    expect,
+  }) => {
     const client = server.client({ headers: bearer(withRules("allow")) });
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "appender", { input: {} });
@@ -236,7 +248,7 @@ describe("a filter", () => {
         ].map((metadata) => all.threads.create({ metadata: { ...metadata, batch } })),
       );
       const some = server.client({ headers: bearer(filtering(filter)) });
-      // As much of a filter as a client may send, beside the handler's.
+      // The request has as many filters of the client as are allowed, beside the handler's.
       const values = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`v${index}`, 1]));
       expect(await some.threads.search({ metadata: { batch }, values })).toEqual([]);
       const found = await some.threads.search({ metadata: { batch } });
@@ -256,7 +268,7 @@ describe("a filter", () => {
     { $or: [] },
     { $nor: [{ team: "red" }] },
     { team: {} },
-  ])("that is none shows nothing to anybody: %j", async (filter, { server, expect }) => {
+  ])("hides everything if it is invalid: %j", async (filter, { server, expect }) => {
     expect((await search(server, filtering(filter))).status).toBe(500);
     const path = `/threads/${MISSING_ID}`;
     const read = await send(server, "GET", path, undefined, bearer(filtering(filter)));
@@ -264,8 +276,8 @@ describe("a filter", () => {
   });
 });
 
-describe("the time that a project gives its threads", () => {
-  test("is that of each that is made, by itself, for a run or as a copy", async ({
+describe("the retention that a project gives its threads", () => {
+  test("applies to each thread that is made, by itself, for a run or as a copy", async ({
     server,
     expect,
   }) => {
@@ -292,7 +304,7 @@ describe("a default assistant of a graph that LANGGRAPH_CONFIG names", () => {
     expect,
   }) => {
     const config = { configurable: { flavour: "mint" }, tags: ["from the environment"] };
-    // Who has no filter of their own sees the assistants that the server has made.
+    // A user without a filter sees the assistants that the server has made.
     const client = server.client({ headers: bearer(withRules("allow")) });
     const { run_id, thread_id } = await client.runs.create(
       (await client.threads.create()).thread_id,

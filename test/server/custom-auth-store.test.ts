@@ -12,7 +12,7 @@ function storeOf(server: TestServer, identity: string, rules: string, more: obje
 }
 
 describe("a handler that changes the namespace", () => {
-  test("keeps users apart who ask for the same", async ({ server, expect }) => {
+  test("keeps users apart who send the same request", async ({ server, expect }) => {
     const [ada, bob, admin] = [
       storeOf(server, "ada", "own-namespace"),
       storeOf(server, "bob", "own-namespace"),
@@ -36,7 +36,7 @@ describe("a handler that changes the namespace", () => {
     expect((await admin.getItem(["bob", "notes"], "k"))?.value).toEqual({ of: "bob" });
   });
 
-  test("into one that items cannot have is answered as if a client had", async ({
+  test("with an invalid result is refused like a client's invalid namespace", async ({
     server,
     expect,
   }) => {
@@ -50,7 +50,7 @@ describe("a handler that changes the namespace", () => {
     });
   });
 
-  test("into none at all does nothing for anybody", async ({ server, expect }) => {
+  test("with an empty result has no effect for anybody", async ({ server, expect }) => {
     const headers = bearer({ identity: "x", rules: "unnamespace" });
     for (const [method, path, body] of [
       ["PUT", "/store/items", { namespace: ["n"], key: "k", value: {} }],
@@ -89,7 +89,7 @@ describe("a filter on the store", () => {
     expect(await first.getItem(namespace, "1")).toBeNull();
   });
 
-  test("refuses an item that its own user would not see", async ({ server, expect }) => {
+  test("refuses an item that its own user could not read", async ({ server, expect }) => {
     const headers = bearer({ identity: "unstamped", rules: "owner" });
     const body = { namespace: ["refused"], key: "k", value: { owner: "another" } };
     expect(await answerOf(send(server, "PUT", "/store/items", body, headers))).toEqual({
@@ -100,7 +100,7 @@ describe("a filter on the store", () => {
     expect(await all.getItem(["refused"], "k")).toBeNull();
   });
 
-  test("is about namespaces too, as they are listed", async ({ server, expect }) => {
+  test("applies to namespaces, too, when they are listed", async ({ server, expect }) => {
     const all = storeOf(server, "writer", "allow");
     await all.putItem(["teams", "red"], "k", {});
     await all.putItem(["teams", "blue"], "k", {});

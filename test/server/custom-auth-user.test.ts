@@ -27,13 +27,13 @@ const CAROLS_KEYS = {
   langgraph_auth_permissions: ["read"],
 };
 
-/** Nothing else has this text: where it shows up, the user does. */
+/** No other value contains this text, so it shows where the user leaks. */
 const MARKED = { identity: "marked-7f3a", mark: "marked-7f3a", rules: "allow" };
 
 const hello = { input: { messages: [{ role: "user", content: "hello" }] } };
 
 describe("the user who asks for a run", () => {
-  test("reaches the graph's nodes, with or without a thread", async ({ server, expect }) => {
+  test("is visible to the graph's nodes, with or without a thread", async ({ server, expect }) => {
     const client = server.client({ headers: bearer(CAROL) });
     const { thread_id } = await client.threads.create();
     for (const thread of [thread_id, null]) {
@@ -44,14 +44,14 @@ describe("the user who asks for a run", () => {
     }
   });
 
-  test("reaches functions that make graphs", async ({ server, expect }) => {
+  test("is visible to functions that make graphs", async ({ server, expect }) => {
     const client = server.client({ headers: bearer(CAROL) });
     expect(await client.runs.wait(null, "made_for_user", { input: {} })).toEqual({
       made_for: "carol",
     });
   });
 
-  test("is who created it, also when the run waits behind another user's", async ({
+  test("is its creator, also when the run waits behind another user's", async ({
     server,
     expect,
   }) => {
@@ -68,7 +68,10 @@ describe("the user who asks for a run", () => {
     expect((await first.runs.get(thread_id, ahead.run_id)).status).toBe("success");
   });
 
-  test("is not who the client says, nor who the assistant says", async ({ server, expect }) => {
+  test("is neither taken from the client's fields nor from the assistant's", async ({
+    server,
+    expect,
+  }) => {
     const client = server.client({ headers: bearer(CAROL) });
     const configurable = {
       agent_auth_user: { identity: "root" },
@@ -156,7 +159,7 @@ async function workspaceKey(server: TestServer): Promise<string> {
 const STUDIO = { "x-auth-scheme": "langsmith" };
 
 describe("a user of the Studio", () => {
-  test("is let in by a key of the workspace, and passes the handlers", async ({
+  test("is admitted by a key of the workspace, and passes the handlers", async ({
     server,
     expect,
   }) => {
@@ -176,7 +179,7 @@ describe("a user of the Studio", () => {
     expect(thread.body).toMatchObject({ metadata: { owner: "langgraph-studio-user" } });
   });
 
-  test("is nobody without a key, with a wrong one or with a token of its own", async ({
+  test("is refused without a key, with a wrong one or with a token of the project", async ({
     server,
     expect,
   }) => {

@@ -19,7 +19,7 @@ import { answersOnce, type Route, statusOfMissing } from "../support/tenancy.ts"
 
 const test = testWithServer({ AGENT_AUTH: "api-key" }, "custom-auth");
 
-/** The event that a route is to fire first, and the keys of what its handler is shown. */
+/** The event that a route fires first, and the keys of the value that its handler gets. */
 const EVENTS: Record<string, string> = {
   "POST /assistants": "assistants:create assistant_id graph_id metadata",
   "POST /assistants/search": "assistants:search graph_id limit metadata offset",
@@ -104,7 +104,7 @@ async function ask(
 }
 
 describe("every route", () => {
-  test("asks who it is, and not for a key of the platform", async ({ server, expect }) => {
+  test("authenticates the caller, and needs no key of the platform", async ({ server, expect }) => {
     const refusal = { status: 401, body: { detail: "Send a bearer token" } };
     for (const route of await agentRoutes(server)) {
       for (const headers of [{}, { "x-api-key": "tw_x" }]) {
@@ -113,7 +113,10 @@ describe("every route", () => {
     }
   });
 
-  test("asks the handlers, with what it is about", async ({ server, expect }) => {
+  test("calls the authorisation handlers with the resource that it is about", async ({
+    server,
+    expect,
+  }) => {
     const routes = await agentRoutes(server);
     const names = routes.map(({ method, path }) => `${method} ${path}`);
     expect(names.toSorted()).toEqual(Object.keys(EVENTS).toSorted());
@@ -125,7 +128,7 @@ describe("every route", () => {
     }
   });
 
-  test("does nothing for somebody whom a handler refuses", async ({ server, expect }) => {
+  test("has no effect for a caller whom a handler refuses", async ({ server, expect }) => {
     const ids = await makeThings(server, "refusing");
     const client = clientOf(server, "refusing");
     const before = [await client.threads.get(ids.thread_id), await client.threads.count()];
@@ -139,7 +142,7 @@ describe("every route", () => {
     expect([await client.threads.get(ids.thread_id), await client.threads.count()]).toEqual(before);
   });
 
-  test("answers its owner, and another user as if there were nothing", async ({
+  test("answers the owner, and gives another user the answer for a missing resource", async ({
     server,
     expect,
   }) => {
@@ -174,7 +177,7 @@ describe("every route", () => {
 });
 
 describe("another user", () => {
-  test("finds, counts and lists nothing of the first one's", async ({ server, expect }) => {
+  test("finds, counts and lists nothing of the first user", async ({ server, expect }) => {
     const [first, second] = [clientOf(server, "finder"), clientOf(server, "seeker")];
     const { thread_id, assistant_id } = await makeThings(server, "finder");
     expect(await first.threads.search({ ids: [thread_id] })).toHaveLength(1);
@@ -214,7 +217,10 @@ describe("another user", () => {
     expect(await clientOf(server, "holder").runs.list(thread_id)).toHaveLength(1);
   });
 
-  test("cannot run the first one's assistant, but each graph's own", async ({ server, expect }) => {
+  test("cannot run the first one's assistant, but can run each graph's own", async ({
+    server,
+    expect,
+  }) => {
     const { assistant_id } = await makeThings(server, "runner");
     const post = (assistant: string) =>
       answerOf(
@@ -229,9 +235,9 @@ describe("another user", () => {
     expect((await post("branching")).status).toBe(200);
   });
 
-  test("cannot make the assistant that everybody runs", async ({ server, expect }) => {
+  test("cannot create the assistant that all users run", async ({ server, expect }) => {
     const all = clientOf(server, { identity: "reader", rules: "allow" });
-    // Gone until somebody names the graph.
+    // The assistant is gone until a request names the graph.
     await all.assistants.count();
     await all.assistants.delete("slow");
     const body = { graph_id: "slow", assistant_id: defaultAssistantId("slow") };
@@ -245,7 +251,7 @@ describe("another user", () => {
     expect([metadata, config]).toEqual([{ created_by: "system" }, {}]);
   });
 
-  test("keeps threads when the first one deletes an assistant with its threads", async ({
+  test("does not lose threads when the first user deletes an assistant with its threads", async ({
     server,
     expect,
   }) => {
@@ -290,7 +296,7 @@ describe("another user", () => {
 });
 
 describe("a cron", () => {
-  /** Makes the cron's tick due, and lets the minute's sweep find it. */
+  /** Makes the cron's tick due, and waits for the sweep of every minute to find it. */
   async function tick(server: TestServer, cronId: string): Promise<void> {
     await server.database.run(
       `UPDATE crons SET next_run_at = 60000, due_at = 60000 WHERE cron_id = '${cronId}'`,
@@ -304,12 +310,12 @@ describe("a cron", () => {
     return made.body as { cron_id: string; user_id: string; metadata: Record<string, unknown> };
   }
 
-  test("makes runs for the user who made it", async ({ server, expect }) => {
+  test("makes runs for the user who created it", async ({ server, expect }) => {
     const cron = await makeCron(server, "early riser");
     expect([cron.user_id, cron.metadata]).toEqual(["early riser", { owner: "early riser" }]);
     await tick(server, cron.cron_id);
     const client = clientOf(server, "early riser");
-    // The index hears of a run's thread after the sweep has answered.
+    // The index learns of a run's thread after the sweep has answered.
     const thread = await vi.waitFor(async () => {
       const [found, ...others] = await client.threads.search();
       expect([found?.metadata, others]).toEqual([expect.anything(), []]);
@@ -321,7 +327,7 @@ describe("a cron", () => {
     expect(await clientOf(server, "late riser").crons.count()).toBe(0);
   });
 
-  test("makes none that its user may not make", async ({ server, expect }) => {
+  test("makes no run that its user may not make", async ({ server, expect }) => {
     const cron = await makeCron(server, { identity: "planner", rules: "only:crons:create" });
     await tick(server, cron.cron_id);
     const all = clientOf(server, { identity: "overseer", rules: "allow" });

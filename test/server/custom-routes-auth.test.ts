@@ -14,7 +14,7 @@ describe.each(PLACES)("a project with users of its own, %s", (place) => {
   const get = (path: string, headers: Record<string, string>) =>
     send(served, "GET", path, undefined, headers);
 
-  test("lets only its users reach its app, which is told who asks", async () => {
+  test("lets only its users reach its app, which sees the caller", async () => {
     const { status, body } = await get("/told/Bern", bearer("ada"));
     expect(status).toBe(200);
     expect(body).toMatchObject({ user: "ada", headers: bearer("ada") });
@@ -22,13 +22,13 @@ describe.each(PLACES)("a project with users of its own, %s", (place) => {
     expect((await get("/told/Bern", { "x-api-key": served.apiKey })).status).toBe(401);
   });
 
-  test("asks its handlers about what its app does by a client of its own", async () => {
+  test("calls its handlers for requests of its app's own client", async () => {
     const { authorization = "" } = bearer("ada");
     const inside = `/inside?as=${encodeURIComponent(authorization)}`;
     expect((await get(inside, bearer("ada"))).status).toBe(200);
     const { authorization: denied = "" } = bearer({ identity: "eve", rules: "deny" });
     const refused = await get(`/inside?as=${encodeURIComponent(denied)}`, bearer("ada"));
-    // The client of the app is refused, so the app throws.
+    // The app's client is refused, so the app throws.
     expect(refused.status).toBe(500);
     const threads = await send(served, "POST", "/threads/search", {}, bearer("ada"));
     expect(threads.body).toMatchObject([{ metadata: { owner: "ada" } }]);
@@ -37,7 +37,7 @@ describe.each(PLACES)("a project with users of its own, %s", (place) => {
     expect(others.body).toEqual([]);
   });
 
-  test("serves its components' files to everybody, and their elements to its users", async () => {
+  test("serves its components' files to anyone, and their elements to its users", async () => {
     const asked = { name: "weather" };
     expect((await send(served, "POST", "/ui/weather", asked)).status).toBe(401);
     expect((await send(served, "POST", "/ui/weather", asked, bearer("ada"))).status).toBe(200);
@@ -45,7 +45,7 @@ describe.each(PLACES)("a project with users of its own, %s", (place) => {
   });
 });
 
-describe.each(PLACES)("a project whose app lets everybody in, %s", (place) => {
+describe.each(PLACES)("a project whose app is public, %s", (place) => {
   let served: Served;
 
   beforeAll(async () => {
@@ -53,7 +53,7 @@ describe.each(PLACES)("a project whose app lets everybody in, %s", (place) => {
   });
   afterAll(() => served?.close());
 
-  test("answers without a caller, and shows the app what is meant for it", async () => {
+  test("answers without a caller, and gives the app the headers that are meant for it", async () => {
     const headers = { "x-api-key": served.apiKey, ...bearer("mine") };
     const { status, body } = await send(served, "POST", "/hook", { event: 1 }, headers);
     expect([status, body]).toEqual([
@@ -70,17 +70,17 @@ describe.each(PLACES)("a project whose app lets everybody in, %s", (place) => {
     expect(await search(bearer("ada"))).toEqual({ status: 200, body: [] });
   });
 
-  test("is answered by the app where neither it nor the agent server has a route", async () => {
+  test("lets the app answer where neither it nor the agent server has a route", async () => {
     const { status, body } = await send(served, "GET", "/nowhere");
     expect([status, body]).toEqual([404, "The app knows no such path"]);
   });
 
-  test("answers a failure without a word of it", async () => {
+  test("hides the details of a failure", async () => {
     const { status, body } = await send(served, "GET", "/nonsense");
     expect([status, body]).toEqual([500, { detail: "Internal server error" }]);
   });
 
-  test("allows origins that match the project's pattern as a whole", async () => {
+  test("allows origins that match the whole of the project's pattern", async () => {
     const allowed = async (origin: string, method: string) => {
       const { headers } = await send(served, method, "/hook", undefined, { origin });
       return headers.get("access-control-allow-origin");
@@ -92,7 +92,7 @@ describe.each(PLACES)("a project whose app lets everybody in, %s", (place) => {
     }
   });
 
-  test("does not answer what the project disables, but for health checks", async () => {
+  test("does not serve what the project disables, except for health checks", async () => {
     for (const path of ["/info", "/docs", "/openapi.json"]) {
       expect([path, (await send(served, "GET", path)).status]).toEqual([path, 404]);
     }

@@ -32,7 +32,7 @@ async function told(server: TestServer, id: string, apiKey: string): Promise<str
 }
 
 describe("a deployment's own routes", () => {
-  test("are those of the revision that serves", async ({ server, expect }) => {
+  test("belong to the revision that serves", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const { deployment } = await deployed(deployer, "own-routes", await tarballWith(answers("1")));
     expect(await told(server, deployment.id, deployer.apiKey)).toBe("1");
@@ -42,7 +42,7 @@ describe("a deployment's own routes", () => {
     expect(await told(server, deployment.id, deployer.apiKey)).toBe("2");
   });
 
-  test("fail a rollout when the app is none, or does not load", async ({ server, expect }) => {
+  test("fail the rollout when the app is invalid or does not load", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const messageOf = async (name: string, app: string): Promise<string | null> => {
       const { revision } = await deployed(deployer, name, await tarballWith(app));
@@ -57,7 +57,7 @@ describe("a deployment's own routes", () => {
     );
   });
 
-  test("are not asked for by another workspace", async ({ server, expect }) => {
+  test("are not available to another workspace", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const other = await newDeployer(server);
     const { deployment } = await deployed(deployer, "tenant", await fixtureTarball("routes"));

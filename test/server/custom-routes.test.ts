@@ -44,25 +44,25 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
   test("need a key of the workspace", async () => {
     expect((await get("/told/Bern", {})).status).toBe(401);
     const { status } = await get("/told/Bern", { "x-api-key": served.otherKey });
-    // A key of another workspace has a built-in project of its own, as it has threads of its own.
+    // A key of another workspace reaches that workspace's built-in project, which has its own threads.
     expect(status).toBe(place === "deployed" ? 404 : 200);
   });
 
   test("stream bodies in both directions", async () => {
-    // The `fetch` of Node gives no answer before it has sent the whole body.
+    // The `fetch` of Node resolves only after it has sent the whole body.
     const asked = request(new URL(`${served.url}/echo`), { method: "POST", headers: key });
     asked.write("first ");
     const [answer] = (await once(asked, "response")) as [IncomingMessage];
     expect(answer.headers["x-own"]).toBe("yes");
     const [first] = (await once(answer, "data")) as [Buffer];
-    // The rest is sent when the first part has come back.
+    // The rest is sent only after the first part has come back.
     expect(first.toString()).toBe("first ");
     asked.end("second");
     const [second] = (await once(answer, "data")) as [Buffer];
     expect(second.toString()).toBe("second");
   });
 
-  test("go on to the built-in routes where the app has none", async () => {
+  test("fall through to the built-in routes where the app has none", async () => {
     const created = await send(served, "POST", "/threads", { metadata: { a: 1 } }, key);
     expect(created).toMatchObject({ status: 200, body: { metadata: { a: 1 } } });
     expect(await answerOf(get("/nowhere"))).toEqual({ status: 404, body: { detail: "Not Found" } });
@@ -70,7 +70,7 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
   });
 
-  test("stand before built-in routes, and their middleware before all", async () => {
+  test("come before built-in routes, and their middleware before all routes", async () => {
     const counted = await send(served, "POST", "/threads/count", { metadata: {} }, key);
     expect(counted.body).toEqual({ counted: { metadata: {} } });
     const blocked = await send(served, "POST", "/threads/search?blocked=1", {}, key);
@@ -85,7 +85,7 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     ]);
   });
 
-  test("reach their own agent server by a client without an address", async () => {
+  test("can call their own agent server with a client without an address", async () => {
     const { status, body } = await get("/inside");
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -94,14 +94,14 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     });
   });
 
-  test("answer a failure without a word of it, and a refusal as it is", async () => {
+  test("hide the details of a failure, and pass on a refusal as it is", async () => {
     const { status, body } = await get("/throws");
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain("hunter2");
     expect(await answerOf(get("/teapot"))).toEqual({ status: 418, body: "Short and stout" });
   });
 
-  test("harm nobody else when they hang, or never end", async () => {
+  test("harm no other request when they hang or never end", async () => {
     const hanging = get("/hangs");
     const endless = await served.fetch("/endless", { headers: key });
     const reader = endless.body?.getReader();
@@ -116,7 +116,7 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     });
   });
 
-  test("set what browsers remember of an origin only where the origin is theirs", async () => {
+  test("may set browser state for an origin only if it is the project's own", async () => {
     const { status, body, headers } = await get("/page");
     expect([status, body, headers.get("x-own")]).toEqual([200, "<p>Hello</p>", "yes"]);
     const isShared = place === "deployed";
@@ -126,7 +126,7 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     expect(headers.get("access-control-allow-origin")).toBe(null);
   });
 
-  test("take WebSockets", async () => {
+  test("accept WebSockets", async () => {
     const socket = new WebSocket(`${served.url}/socket`.replace("http", "ws"), {
       headers: key,
     } as unknown as string[]);
@@ -141,7 +141,7 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     }
   });
 
-  test("are served below the project's prefix, too, as all others are", async () => {
+  test("are served below the project's prefix, like all other routes", async () => {
     const told = await get("/base/told/Bern");
     expect([told.status, new URL((told.body as { url: string }).url).pathname]).toEqual([
       200,
@@ -152,12 +152,12 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     expect((await get("/base/told/Bern", {})).status).toBe(401);
   });
 
-  test("leave out what the project disables", async () => {
+  test("do not include what the project disables", async () => {
     const { status, body } = await send(served, "POST", "/store/items/search", {}, key);
     expect([status, body]).toEqual([404, { detail: "Not Found" }]);
   });
 
-  test("tell browsers of the project's origins, also in a preflight without a key", async () => {
+  test("are open to the project's origins in browsers, also in a preflight without a key", async () => {
     const preflight = await served.fetch("/told/Bern", {
       method: "OPTIONS",
       headers: { origin: "https://app.example.com", "access-control-request-method": "GET" },
@@ -175,7 +175,7 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     expect(foreign.headers.get("access-control-allow-origin")).toBe(null);
   });
 
-  test("give runs the headers that the project chose", async () => {
+  test("give runs the headers that the project selects", async () => {
     const client = served.client({
       apiKey: served.apiKey,
       headers: {

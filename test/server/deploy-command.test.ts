@@ -10,14 +10,14 @@ import {
 } from "../support/threadworks-command.ts";
 import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 
-/** A project brings its own LangGraph: here it is this repository's. */
+/** A project brings its own LangGraph: here it is that of this repository. */
 const INSTALLED = resolve(import.meta.dirname, "../../node_modules");
 
 const EXAMPLE = resolve(import.meta.dirname, "../../examples/agent");
 const TIMEOUT_MS = 300_000;
 const LOG_TIMEOUT_MS = 150_000;
 
-/** `npm start`'s process, which commands find by its state folder. */
+/** The process of `npm start`, which commands find by its state folder. */
 const test = base
   .extend("vars", { scope: "file" }, (): Record<string, string> => ({}))
   .extend("platform", { scope: "file" }, async ({ vars }, { onCleanup }) => {
@@ -48,7 +48,7 @@ function project(code: string, env: Record<string, string> = {}): string {
   return folder;
 }
 
-/** What the agent at a printed URL says last. */
+/** Returns the last message of the agent at a printed URL. */
 async function answerOf(url: string, apiKey: string, content: string): Promise<unknown> {
   const client = new Client({ apiUrl: url, apiKey, callerOptions: { maxRetries: 0 } });
   const { thread_id } = await client.threads.create();
@@ -133,7 +133,7 @@ test(
 );
 
 test(
-  "a revision that does not start ends the command with its reason, and the one before goes on",
+  "a revision that does not start ends the command with its reason, and the previous one keeps serving",
   async ({ platform, expect }) => {
     const { apiKey, stateDir } = platform;
     const deploy = (folder: string): Promise<CommandResult> =>
@@ -154,7 +154,7 @@ test(
 );
 
 test(
-  "a key of another workspace sees nothing, and one that is unknown is told so",
+  "a key of another workspace sees nothing, and an unknown key is refused with a message",
   async ({ platform, expect }) => {
     const unknown = await threadworks(["list", "--host-url", platform.url], {
       env: { LANGSMITH_API_KEY: "tw_unknown", THREADWORKS_API_KEY: "tw_unknown" },

@@ -6,7 +6,7 @@ import type { TestServer } from "../support/server.ts";
 
 const test = testWithPlatform({}, "test/worker/counting-worker.ts");
 
-/** The tables that requests have read in D1 while `work` was done, those of one statement joined by commas. */
+/** Returns the tables that requests read in D1 during `work`, with the tables of one statement joined by commas. */
 async function tablesRead(server: TestServer, work: () => Promise<unknown>): Promise<string[]> {
   const reads = async () => (await (await server.fetch("/reads")).json()) as string[];
   const before = (await reads()).length;
@@ -19,7 +19,7 @@ async function tablesRead(server: TestServer, work: () => Promise<unknown>): Pro
 }
 
 describe("a run of a deployment", () => {
-  test("reads its revision and its assistant in one statement, when the one before it had the same assistant", async ({
+  test("reads its revision and its assistant in one statement if the run before had the same assistant", async ({
     server,
     expect,
   }) => {

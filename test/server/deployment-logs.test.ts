@@ -47,7 +47,7 @@ function post(server: TestServer, { apiKey }: TestDeployment, path: string, body
   return send(server, "POST", path, body, { "x-api-key": apiKey });
 }
 
-/** The paths by which the logs of a deployment can be read. */
+/** Returns the paths at which the logs of a deployment can be read. */
 function paths({ deploymentId, revisionId }: TestDeployment["ref"]): string[] {
   return ["/v1/projects", "/v2/deployments"].flatMap((root) => [
     `${root}/${deploymentId}/revisions/${revisionId}/build_logs`,
@@ -56,8 +56,8 @@ function paths({ deploymentId, revisionId }: TestDeployment["ref"]): string[] {
   ]);
 }
 
-describe("routes of logs", () => {
-  test("have the build apart, and the rollout with what the code wrote", async ({
+describe("the log routes", () => {
+  test("separate the build log from that of the rollout and of the code", async ({
     server,
     deployment,
     expect,
@@ -83,7 +83,7 @@ describe("routes of logs", () => {
     expect(await read(ofSecond ?? "")).toEqual(["built 2"]);
   });
 
-  test("answer lines with a time, a level, a kind and their revision", async ({
+  test("return lines with a time, a level, a kind and their revision", async ({
     server,
     deployment,
     expect,
@@ -106,11 +106,7 @@ describe("routes of logs", () => {
     });
   });
 
-  test("are read page by page, and by level, text and time", async ({
-    server,
-    deployment,
-    expect,
-  }) => {
+  test("return pages, filtered by level, text and time", async ({ server, deployment, expect }) => {
     await record(
       server,
       deployment,
@@ -169,7 +165,7 @@ describe("routes of logs", () => {
     expect([await ask(1000), await ask(1001)]).toEqual([200, 422]);
   });
 
-  test("refuse ids that are none", async ({ server, deployment, expect }) => {
+  test("refuse invalid ids", async ({ server, deployment, expect }) => {
     const answer = await post(server, deployment, "/v1/projects/agent/deploy_logs");
     expect([answer.status, answer.body]).toEqual([
       422,
@@ -191,7 +187,7 @@ describe("routes of logs", () => {
     }
   });
 
-  test("answer for another workspace's deployment as for one that is not there", async ({
+  test("treat another workspace's deployment like a missing one", async ({
     server,
     deployment,
     expect,
@@ -218,7 +214,7 @@ describe("routes of logs", () => {
     );
   });
 
-  test("know no revision of another deployment", async ({ server, deployment, expect }) => {
+  test("do not find a revision of another deployment", async ({ server, deployment, expect }) => {
     const mine = { ...deployment.ref, deploymentId: randomUUID(), revisionId: randomUUID() };
     await insertDeployment(server, mine);
     const mixed = { ...deployment.ref, revisionId: mine.revisionId };
@@ -230,11 +226,7 @@ describe("routes of logs", () => {
     expect(answers).toEqual([missing, missing, found, missing, missing, found]);
   });
 
-  test("are gone when the deployment is purged, and not before", async ({
-    server,
-    deployment,
-    expect,
-  }) => {
+  test("find logs until their deployment is purged", async ({ server, deployment, expect }) => {
     await record(server, deployment, [{ message: "last words" }]);
     const set = (columns: string) =>
       server.database.run(`UPDATE deployments SET ${columns} WHERE id = ?`, [
@@ -262,8 +254,8 @@ test.for([
   ]);
 });
 
-describe("deployed code's console", () => {
-  test("is in the log, as a reader expects it", async ({ deployment, expect }) => {
+describe("the console of deployed code", () => {
+  test("is in the log, in the form that a reader expects", async ({ deployment, expect }) => {
     const answered = await deployment.run(() => {
       console.log("plain", 1, { a: [true] }, "and more");
       console.debug("%s is %d", "x", 1);
@@ -285,7 +277,7 @@ describe("deployed code's console", () => {
     expect(of).toEqual(lines.map(() => ["server", deployment.ref.revisionId]));
   });
 
-  test("has what was thrown where nobody could catch it", async ({ deployment, expect }) => {
+  test("includes errors that the code could not catch", async ({ deployment, expect }) => {
     await deployment.run((_, { ctx }) => {
       console.log("before");
       ctx.waitUntil(Promise.reject(new Error("in the background")));
@@ -297,7 +289,7 @@ describe("deployed code's console", () => {
     expect(thrown?.message).toMatch(/^Uncaught Error: in the background(\n {4}at .*)?/);
   });
 
-  test("is the deployment's own, and long lines are cut", async ({
+  test("is visible in its own deployment only, and long lines are cut", async ({
     server,
     deployment,
     expect,
@@ -316,7 +308,7 @@ describe("deployed code's console", () => {
     }, POLL);
   });
 
-  test("that is flooded loses lines and says so, and the code goes on", async ({
+  test("loses lines when flooded and reports it, and the code continues", async ({
     deployment,
     expect,
   }) => {
@@ -335,10 +327,7 @@ describe("deployed code's console", () => {
   });
 });
 
-test("a rollout and the runs after it are told in the log, in their order", async ({
-  server,
-  expect,
-}) => {
+test("a rollout and the runs after it are logged in their order", async ({ server, expect }) => {
   const deployer = await newDeployer(server, "plus");
   const tarball = await fixtureTarball("deployed");
   const { deployment, revision } = await deployed(deployer, "told", tarball);
@@ -370,7 +359,7 @@ test("a rollout and the runs after it are told in the log, in their order", asyn
   expect(kinds.length).toBeGreaterThan(1);
 });
 
-test("a run that fails leaves its error in the log, with its places in the sources", async ({
+test("a failed run leaves its error in the log, with its places in the sources", async ({
   server,
   expect,
 }) => {

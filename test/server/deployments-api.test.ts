@@ -15,7 +15,7 @@ const test = testWithServer({}, "project", { rollouts: false }).extend("deployer
   newDeployer(server),
 );
 
-/** Where each surface has a host of its own, and the control plane the one that is asked. */
+/** A server with a host for each surface, which is reached at the host of the control plane. */
 const hosted = testWithServer(
   { CONTROL_PLANE_HOST: "127.0.0.1", AGENTS_DOMAIN: "agents.example" },
   "project",
@@ -25,7 +25,11 @@ const hosted = testWithServer(
 const MASK = "**********";
 
 describe("a deployment", () => {
-  test("is made of a template, with a first revision", async ({ server, deployer, expect }) => {
+  test("is created from a template, with a first revision", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
     const given = templateBody("My_Agent", {
       source_config: { template_id: "agent", deployment_type: "dev" },
       secrets: [{ name: "MODEL_KEY", value: "sk-1" }],
@@ -90,12 +94,12 @@ describe("a deployment", () => {
     ]);
   });
 
-  hosted("has a host of its own where there is a domain for it", async ({ deployer, expect }) => {
+  hosted("has its own host if a domain for agents is configured", async ({ deployer, expect }) => {
     const created = await createDeployment(deployer, templateBody("My_Agent"));
     expect(created.source_config["custom_url"]).toBe("https://my-agent.agents.example");
   });
 
-  test("is made of a tarball", async ({ deployer, expect }) => {
+  test("is created from a tarball", async ({ deployer, expect }) => {
     const path = await uploaded(deployer);
     const config = { source_tarball_path: path, langgraph_config_path: "app/langgraph.json" };
     const created = await createDeployment(
@@ -106,7 +110,7 @@ describe("a deployment", () => {
     expect(created).toMatchObject({ source: "internal_source", secrets: [] });
   });
 
-  test("gets a tracing project of its name", async ({ server, deployer, expect }) => {
+  test("gets a tracing project with its name", async ({ server, deployer, expect }) => {
     await createDeployment(deployer, templateBody("traced"));
     const headers = { "x-api-key": deployer.apiKey };
     const { body } = await send(server, "GET", "/api/v1/sessions", undefined, headers);

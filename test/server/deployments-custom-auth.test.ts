@@ -21,7 +21,7 @@ import { answersOnce, type Route, statusOfMissing } from "../support/tenancy.ts"
 
 const SECRET = "the secret that tokens of these tests are signed with";
 
-/** The token of a user; `claims` say how the handlers are to behave. */
+/** Returns the token of a user; `claims` determine how the handlers behave. */
 async function token(sub: string, claims: object = {}, secret = SECRET): Promise<string> {
   return new SignJWT({ ...claims })
     .setProtectedHeader({ alg: "HS256" })
@@ -39,7 +39,7 @@ function agentOf(server: TestServer, { id }: DeploymentBody): TestServer {
   return { ...server, ...requestsTo(`${server.url}/deployments/${id}`), fetch: below(server, id) };
 }
 
-/** Requests to the agent server of a deployment, by their paths there. */
+/** Sends requests to the agent server of a deployment, by their paths there. */
 function below(server: TestServer, id: string): TestServer["fetch"] {
   return (path, init) => server.fetch(`/deployments/${id}${path}`, init);
 }
@@ -76,7 +76,7 @@ const test = testWithServer({ AGENT_AUTH: "api-key" })
   .extend("routes", { scope: "file" }, ({ server }) => agentRoutes(server));
 
 describe("every route of a deployment with users of its own", () => {
-  test("lets in nobody without a token", async ({ agent, routes, deployer, expect }) => {
+  test("refuses a caller without a token", async ({ agent, routes, deployer, expect }) => {
     expect(routes.length).toBeGreaterThan(35);
     const nobody = [
       {},
@@ -95,7 +95,7 @@ describe("every route of a deployment with users of its own", () => {
     );
   });
 
-  test("answers its owner, and another user as if there were nothing", async ({
+  test("answers the owner, and treats resources as missing for another user", async ({
     agent,
     routes,
     expect,
@@ -124,7 +124,7 @@ describe("every route of a deployment with users of its own", () => {
     }
   });
 
-  test("shows no list, count or search what is another user's", async ({
+  test("does not show another user's resources in lists, counts and searches", async ({
     agent,
     routes,
     expect,
@@ -148,7 +148,7 @@ describe("every route of a deployment with users of its own", () => {
     }
   });
 
-  test("lets nobody follow or stop another user's run", async ({ agent, expect }) => {
+  test("lets no user follow or stop another user's run", async ({ agent, expect }) => {
     const client = await clientOf(agent, "flyer");
     const hunter = await as("hunter");
     const { thread_id } = await client.threads.create();
@@ -168,12 +168,12 @@ describe("every route of a deployment with users of its own", () => {
   });
 
   test.for(["throws", "nonsense", "hangs"])(
-    "tells nothing where a handler %s",
+    "reveals nothing when a handler %s",
     async (does, { agent, routes, expect }) => {
       const ids = await makeThings(await clientOf(agent, `victim of ${does}`));
       const failing = [await as("other", { does }), await as("other", { login: does })];
       const failed = { status: 500, body: { detail: "Internal server error" } };
-      // At once: one that hangs is given some seconds each time.
+      // The requests are concurrent, as each one that hangs waits some seconds.
       await Promise.all(
         failing.flatMap((headers) =>
           routes.map(async (route) => {
@@ -187,7 +187,7 @@ describe("every route of a deployment with users of its own", () => {
 });
 
 describe("a Studio user", () => {
-  test("is one with a key of the deployment's workspace, and no other", async ({
+  test("must have a key of the deployment's workspace", async ({
     server,
     agent,
     routes,
@@ -211,7 +211,7 @@ describe("a Studio user", () => {
 });
 
 describe("the same user", () => {
-  test("has nothing in another deployment, nor at the built-in project", async ({
+  test("has no resources in another deployment, nor in the built-in project", async ({
     server,
     deployer,
     agent,
@@ -230,7 +230,7 @@ describe("the same user", () => {
     expect(await (await clientOf(twin, "traveller")).threads.count()).toBe(0);
   });
 
-  test("is known by the secret of the revision that serves", async ({
+  test("is verified with the secret of the revision that serves", async ({
     server,
     deployer,
     expect,
@@ -250,7 +250,7 @@ describe("the same user", () => {
   });
 });
 
-test("without handlers whoever has a token has all, and nobody else has anything", async ({
+test("without authorisation handlers, every user with a token has access to everything, and nobody else", async ({
   server,
   deployer,
   routes,

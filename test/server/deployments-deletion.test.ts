@@ -14,7 +14,11 @@ const test = testWithServer({}, "project", { rollouts: false }).extend("deployer
 );
 
 describe("a deleted deployment", () => {
-  test("is out of service, and is shown until it is gone", async ({ server, deployer, expect }) => {
+  test("is out of service, and is listed until its data is deleted", async ({
+    server,
+    deployer,
+    expect,
+  }) => {
     const created = await createDeployment(deployer, templateBody("mine"));
     const sql = "UPDATE deployments SET active_revision_id = latest_revision_id WHERE id = ?";
     await server.database.run(sql, [created.id]);
@@ -31,7 +35,7 @@ describe("a deleted deployment", () => {
     expect((await deployer.call("DELETE", `/deployments/${created.id}`)).status).toBe(204);
   });
 
-  test("takes no changes, and keeps its name meanwhile", async ({ deployer, expect }) => {
+  test("accepts no changes, and keeps its name meanwhile", async ({ deployer, expect }) => {
     const { id, latest_revision_id } = await createDeployment(deployer, sourceBody("mine", null));
     await deployer.call("DELETE", `/deployments/${id}?delete_tracing_project=true`);
     const conflict = { detail: `Deployment ID ${id} is being deleted.` };
@@ -53,7 +57,7 @@ describe("a deleted deployment", () => {
     ]);
   });
 
-  test("was there", async ({ deployer, expect }) => {
+  test("was listed before", async ({ deployer, expect }) => {
     const missing = await deployer.call("DELETE", `/deployments/${MISSING_ID}`);
     expect([missing.status, missing.body]).toEqual([
       404,
@@ -66,7 +70,7 @@ describe("a deleted deployment", () => {
   });
 });
 
-test("a name is taken once in a workspace", async ({ server, deployer, expect }) => {
+test("a name is unique in a workspace", async ({ server, deployer, expect }) => {
   await createDeployment(deployer, templateBody("mine"));
   const again = await deployer.call("POST", "/deployments", templateBody("mine"));
   expect([again.status, again.body]).toEqual([
@@ -81,7 +85,7 @@ test("a name is taken once in a workspace", async ({ server, deployer, expect })
 });
 
 describe("deleting several deployments", () => {
-  test("says of each whether it was there", async ({ deployer, expect }) => {
+  test("reports for each whether it existed", async ({ deployer, expect }) => {
     const made = [];
     for (const name of ["a", "b", "c"]) {
       made.push((await createDeployment(deployer, templateBody(name))).id);

@@ -35,7 +35,7 @@ async function rowsOf({ database }: WorkerServer, table: string, id: string): Pr
   return row?.n ?? -1;
 }
 
-/** Of all projects, those that have ended. */
+/** Returns the number of ended runs over all projects. */
 async function tracedRuns(server: WorkerServer, { apiKey }: Deployer): Promise<number> {
   const headers = { "x-api-key": apiKey };
   const projects = await send(server, "GET", "/api/v1/sessions", undefined, headers);
@@ -45,7 +45,7 @@ async function tracedRuns(server: WorkerServer, { apiKey }: Deployer): Promise<n
   return (body as { runs: unknown[] }).runs.length;
 }
 
-test("a deployment that was deleted is gone with all that it had, and its name is free", async ({
+test("a deployment is deleted with all of its data, and its name is free again", async ({
   server,
   deployer,
   expect,
@@ -61,9 +61,9 @@ test("a deployment that was deleted is gone with all that it had, and its name i
     await client.assistants.create({ graphId: "agent" });
     threads.set(deployment.id, thread_id);
   }
-  // The code, and its source map.
+  // The two objects are the code and its source map.
   expect(await keysOf(server, `${deployer.id}/built/${gone.id}/`)).toHaveLength(2);
-  // A trace that comes after its project was deleted would be the first of a new one.
+  // A trace that arrives after its project was deleted would be the first one of a new project.
   await vi.waitFor(async () => expect(await tracedRuns(server, deployer)).toBe(2), PATIENCE);
 
   const path = `/deployments/${gone.id}?delete_tracing_project=true`;

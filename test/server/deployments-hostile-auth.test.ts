@@ -33,8 +33,8 @@ const allowed = (leave: unknown) => ({
   principal: { user: { ...USER, leave }, permissions: [] },
 });
 
-describe("a deployment whose authentication answers what it likes", () => {
-  test("answers who it lets in", async ({ server, hostile, expect }) => {
+describe("a deployment with arbitrary authentication answers", () => {
+  test("decides which callers have access", async ({ server, hostile, expect }) => {
     const leave = { ok: true, filter: null, metadata: {} };
     expect(await count(server, hostile, allowed(leave))).toEqual({ status: 200, body: 0 });
     const refusal = { ok: false, status: 402, detail: "Pay", headers: [] };
@@ -53,18 +53,21 @@ describe("a deployment whose authentication answers what it likes", () => {
     allowed({ ok: true }),
     allowed({ ok: true, filter: "all" }),
     allowed({ ok: false, status: 201, detail: "fine", headers: [] }),
-  ])("lets in nobody by nonsense: %j", async (authentication, { server, hostile, expect }) => {
-    expect(await count(server, hostile, authentication)).toMatchObject({
-      status: 500,
-      body: { detail: "Internal server error" },
-    });
-  });
+  ])(
+    "lets nobody in with an invalid answer: %j",
+    async (authentication, { server, hostile, expect }) => {
+      expect(await count(server, hostile, authentication)).toMatchObject({
+        status: 500,
+        body: { detail: "Internal server error" },
+      });
+    },
+  );
 
   test.for([
     '{"ok":true,"filter":{"__proto__":{"$eq":"x"}},"metadata":{}}',
     '{"ok":true,"filter":{"$or":[{"__proto__":"x"}]},"metadata":{}}',
   ])(
-    "shows nothing by a filter that cannot be kept: %s",
+    "shows nothing with a filter that cannot be stored: %s",
     async (text, { server, hostile, expect }) => {
       const leave = `"leave":${text}`;
       const authentication = JSON.stringify(allowed(0)).replace('"leave":0', leave);
@@ -76,7 +79,11 @@ describe("a deployment whose authentication answers what it likes", () => {
     },
   );
 
-  test("answers with no header that others obey", async ({ server, hostile, expect }) => {
+  test("cannot set response headers that browsers or proxies obey", async ({
+    server,
+    hostile,
+    expect,
+  }) => {
     const names = ["set-cookie", "clear-site-data", "location", "access-control-allow-origin"];
     const headers = [...names, "x-own", "retry-after"].map((name) => ({ name, value: "7" }));
     const refusal = { ok: false, status: 402, detail: "Pay", headers };
@@ -91,7 +98,7 @@ describe("a deployment whose authentication answers what it likes", () => {
     expect([answered.get("x-own"), answered.get("retry-after")]).toEqual(["7", "7"]);
   });
 
-  test("does not serve when it describes itself wrongly later", async ({
+  test("does not serve when its description becomes invalid", async ({
     server,
     deployer,
     expect,
@@ -107,7 +114,7 @@ describe("a deployment whose authentication answers what it likes", () => {
     expect(await server.database.run(sql, [id])).toEqual([{ n: 0 }]);
   });
 
-  test("holds nobody up for longer than a call may take", async ({
+  test("delays no request for longer than a call may take", async ({
     server,
     deployer,
     hostile,
@@ -139,7 +146,7 @@ describe("a deployment whose authentication answers what it likes", () => {
     ]);
   });
 
-  test("is shown no key of the platform", async ({ server, deployer, hostile, expect }) => {
+  test("sees no key of the platform", async ({ server, deployer, hostile, expect }) => {
     const stranger = await newDeployer(server, "plus");
     const told = async (headers: Record<string, string>) => {
       const path = `/deployments/${hostile}/threads/count`;

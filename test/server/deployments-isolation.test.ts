@@ -36,7 +36,7 @@ const test = testWithPlatform({ OUTBOUND_PRIVATE_ENDPOINTS: "refuse" })
     return done as Record<string, Found>;
   });
 
-/** Of a run that does not tell what it left. */
+/** The outcome of a run that does not report the state that it left. */
 const silent = {
   status: "success",
   tail: { checkpoints: [], events: [] },
@@ -45,7 +45,7 @@ const silent = {
 };
 
 describe("hostile code in a deployment", () => {
-  test("has its own environment, and of the platform its own agent server", async ({
+  test("has its own environment, and only its own agent server of the platform", async ({
     attack,
     expect,
   }) => {
@@ -66,7 +66,7 @@ describe("hostile code in a deployment", () => {
     });
   });
 
-  test("reaches its own deployment by it, and nothing else", async ({
+  test("can call only its own deployment by that agent server", async ({
     attack,
     hostile,
     deployer,
@@ -108,7 +108,7 @@ describe("hostile code in a deployment", () => {
     expect(cache?.failed).toContain("No Cache");
   });
 
-  test("gets nothing from the port of its run but what a run needs", async ({
+  test("gets only what a run needs from the port of its run", async ({
     attack,
     victim,
     expect,
@@ -121,7 +121,7 @@ describe("hostile code in a deployment", () => {
     }
   });
 
-  test("sees no checkpoint and no store of another deployment", async ({
+  test("cannot read checkpoints and stores of other deployments", async ({
     attack,
     victim,
     expect,
@@ -136,7 +136,7 @@ describe("hostile code in a deployment", () => {
     expect(store["namespaces"]).toEqual([["mine"]]);
   });
 
-  test("makes the platform read and hold no more than it may, and that is counted", async ({
+  test("cannot make the platform read and hold more than the limits, and its reads are counted", async ({
     attack,
     deployer,
     hostile,
@@ -162,7 +162,7 @@ describe("hostile code in a deployment", () => {
     expect(storage_rows).toBeGreaterThan(20);
   });
 
-  test("answers a history of any size, which reads on while it is sent", async ({
+  test("can return a history of any size, and read on while it is sent", async ({
     deployer,
     hostile,
     expect,
@@ -175,7 +175,7 @@ describe("hostile code in a deployment", () => {
     expect(history.at(-1)).toBe(1);
   });
 
-  test("breaks nothing with arguments that are none", async ({ attack, victim, expect }) => {
+  test("breaks nothing with invalid arguments", async ({ attack, victim, expect }) => {
     await attack("arguments");
     const values = await victim.client.runs.wait(victim.thread_id, "teller", { input: {} });
     expect(JSON.stringify(values)).toContain("the victim's secret");
@@ -193,7 +193,7 @@ describe("hostile code in a deployment", () => {
     { status: "success", tail: { checkpoints: [], events: [] }, result: "{}", snapshot: "result" },
     { status: "error", tail: { checkpoints: [], events: [] }, result: null, snapshot: null },
   ])(
-    "ends its own run, and only that, with an outcome that is none: %j",
+    "ends only its own run with an invalid outcome: %j",
     async (outcome, { deployer, hostile, expect }) => {
       const client = agentClient(hostile, deployer.apiKey);
       const { thread_id } = await client.threads.create();
@@ -219,7 +219,7 @@ describe("hostile code in a deployment", () => {
     { ok: true, value: '{"values":{},"tasks":[{}],"next":[5]}' },
     { ok: false },
   ])(
-    "ends a run also when it does not tell what the run left: %j",
+    "does not keep a run from ending by not reporting the state that it left: %j",
     async (state, { deployer, hostile, expect }) => {
       const client = agentClient(hostile, deployer.apiKey);
       const { thread_id } = await client.threads.create();

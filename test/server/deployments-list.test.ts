@@ -34,19 +34,19 @@ const test = testWithServer({}, "project", { rollouts: false })
   });
 
 describe("the list of deployments", () => {
-  test("has the newest first, in pages", async ({ list, expect }) => {
+  test("has the newest ones first, in pages", async ({ list, expect }) => {
     expect(await list("")).toEqual([[3, 2, 1, 0], 4]);
     expect(await list("limit=3")).toEqual([[3, 2, 1], 3]);
     expect(await list("limit=3&offset=3")).toEqual([[0], 4]);
     expect(await list("offset=4")).toEqual([[], 4]);
   });
 
-  test("shows what a deployment itself shows", async ({ deployer, made, expect }) => {
+  test("shows the same fields as a single deployment", async ({ deployer, made, expect }) => {
     const { body } = await deployer.call("GET", "/deployments?name_contains=support-bot");
     expect(body).toEqual({ resources: [made[0]], offset: 1 });
   });
 
-  test("is of those that are asked for", async ({ list, made, expect }) => {
+  test("is filtered by the query", async ({ list, made, expect }) => {
     for (const [query, found] of [
       ["name_contains=BILL", [3, 2]],
       ["name_contains=t_b", [1]],

@@ -6,7 +6,7 @@ import { testWithServer, type TestServer } from "../support/server.ts";
 
 type Request = { host: string; path: string; apiKey: string; method?: string };
 
-/** A request whose path and host are sent as they are. */
+/** Sends a request with its path and host unchanged. */
 async function ask(
   server: TestServer,
   { host, path, apiKey, method = "GET" }: Request,
@@ -50,7 +50,7 @@ const test = testWithServer({
   });
 
 describe("a deployment's address", () => {
-  test("is its host, or a path of its name or id in any case", async ({
+  test("is its host, or a path with its name or id in any case", async ({
     server,
     theirs,
     expect,
@@ -67,7 +67,7 @@ describe("a deployment's address", () => {
     }
   });
 
-  test("opens nothing to a key of another workspace, however it is written", async ({
+  test("gives no access to a key of another workspace, however it is written", async ({
     server,
     mine,
     theirs,

@@ -14,10 +14,10 @@ const CONFIG = { configurable: { flavour: "mint" }, tags: ["from the environment
 
 const ANSWER = ["hello", "Let me look that up", "HELLO", "The answer is HELLO"];
 
-/** A new thread's stream, by the transport. */
+/** Opens the stream of a new thread, by each transport. */
 type Streams = Record<"sse" | "websocket", (assistantId: string) => ThreadStream>;
 
-/** The agent server of a deployment, and what a client of its workspace sends. */
+/** The agent server of a deployment, and the requests of a client of its workspace. */
 const test = testWithSharedServer().extend("agent", { scope: "file" }, async ({ server }) => {
   const deployer = await newDeployer(server);
   const secrets = [{ name: "LANGGRAPH_CONFIG", value: JSON.stringify({ configurable: CONFIG }) }];
@@ -30,7 +30,8 @@ const test = testWithSharedServer().extend("agent", { scope: "file" }, async ({ 
   const client = requests.client({ headers });
   const streams: Streams = {
     sse: (assistantId) => client.threads.stream({ assistantId }),
-    // By a WebSocket the SDK sends no headers, so that pages and Node are alike; Node's own takes some.
+    // The SDK sends no headers with a WebSocket, so that pages and Node behave alike; Node's own WebSocket can send
+    // some.
     websocket: (assistantId) =>
       requests.client().threads.stream({
         assistantId,
@@ -65,7 +66,7 @@ describe.for([
 });
 
 describe("an A2A client", () => {
-  test("of version 1.0 asks an assistant of a deployment, and answers it", async ({
+  test("calls an assistant of a deployment with version 1.0, and answers its question", async ({
     agent: { at, headers, client },
     expect,
   }) => {
@@ -84,7 +85,7 @@ describe("an A2A client", () => {
     });
   });
 
-  test("of version 0.3 reads the words of a deployment's model", async ({
+  test("reads the words of a deployment's model with version 0.3", async ({
     agent: { at, headers, client },
     expect,
   }) => {
@@ -105,7 +106,7 @@ describe("an A2A client", () => {
 });
 
 describe.for(["sse", "websocket"] as const)("the streaming protocol by %s", (transport) => {
-  test("starts a run of a deployment, answers it and tells of it", async ({
+  test("starts a run of a deployment, answers its interrupt and streams its events", async ({
     agent: { client, streams },
     expect,
   }) => {
@@ -132,7 +133,7 @@ describe.for(["sse", "websocket"] as const)("the streaming protocol by %s", (tra
     await thread.close();
   });
 
-  test("tells what the transformers of a deployment's graph say", async ({
+  test("streams the values of a deployed graph's transformers", async ({
     agent: { streams },
     expect,
   }) => {
@@ -146,7 +147,7 @@ describe.for(["sse", "websocket"] as const)("the streaming protocol by %s", (tra
     await thread.close();
   });
 
-  test("tells the messages of a deployment's model", async ({ agent: { streams }, expect }) => {
+  test("streams the messages of a deployment's model", async ({ agent: { streams }, expect }) => {
     const thread = streams[transport]("agent");
     const { messages } = thread;
     await thread.run.start({ input: { messages: [human("hello")] } });
@@ -159,7 +160,7 @@ describe.for(["sse", "websocket"] as const)("the streaming protocol by %s", (tra
 });
 
 describe("a deployed revision", () => {
-  test("gives threads that say nothing the time of its langgraph.json", async ({
+  test("gives threads the default retention of its langgraph.json", async ({
     agent: { client },
     expect,
   }) => {

@@ -112,7 +112,7 @@ describe("a new deployment is refused", () => {
   );
 
   test.for(["../x", "/etc/passwd", "a//b", "a/", "a\\b", "a\nb", ""])(
-    "for a configuration at %o",
+    "for an invalid configuration at %o",
     async (path, { deployer, expect }) => {
       const config = { langgraph_config_path: path };
       const given = sourceBody("refused", null, { source_revision_config: config });
@@ -150,7 +150,7 @@ describe("a new deployment is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("for a secret that is there twice", async ({ deployer, expect }) => {
+  test("for a secret that is given twice", async ({ deployer, expect }) => {
     const given = templateBody("refused", { secrets: [SECRET, { ...SECRET, value: "2" }] });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const msg = "There are two secrets named A";
@@ -158,14 +158,14 @@ describe("a new deployment is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("for a template of an own project", async ({ deployer, expect }) => {
+  test("for a template without the built-in project", async ({ deployer, expect }) => {
     const given = sourceBody("refused", null, { source_config: { template_id: "agent" } });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const loc = ["body", "source_config", "template_id"];
     expect([status, body]).toMatchObject([422, { detail: [{ loc, type: "value_error" }] }]);
   });
 
-  test("for a tarball that is not there", async ({ server, deployer, expect }) => {
+  test("for a tarball that does not exist", async ({ server, deployer, expect }) => {
     const other = await newDeployer(server);
     const pending = await newUpload(deployer);
     const unknown = "String should be the object_path from the response to an upload-url request";
@@ -182,7 +182,10 @@ describe("a new deployment is refused", () => {
     expect(await noneIsThere(deployer)).toBe(true);
   });
 
-  test("without the plan, unless it is of a template", async ({ server, expect }) => {
+  test("without a plan for own projects, unless it is from a template", async ({
+    server,
+    expect,
+  }) => {
     const deployer = await newDeployer(server, "developer");
     const created = await createDeployment(deployer, templateBody("mine"));
     const change = {
@@ -202,7 +205,7 @@ describe("a new deployment is refused", () => {
     await createDeployment(plus, sourceBody("mine", await uploaded(plus)));
   });
 
-  bare("with secrets that could not be kept", async ({ deployer, expect }) => {
+  bare("with secrets if no key to encrypt them is configured", async ({ deployer, expect }) => {
     const given = templateBody("mine", { secrets: [SECRET] });
     const { status, body } = await deployer.call("POST", "/deployments", given);
     const detail = expect.stringMatching(/^Secrets cannot be kept: ENCRYPTION_KEYS is not set/);
@@ -211,16 +214,11 @@ describe("a new deployment is refused", () => {
   });
 });
 
-unsigned(
-  "a place for a tarball is refused where its link cannot be signed",
-  async ({ deployer, expect }) => {
-    const { status, body } = await deployer.call("POST", "/deployments/upload-url");
-    const detail = expect.stringMatching(
-      /^Links cannot be signed: SIGNING_SECRET is not set; in a/,
-    );
-    expect([status, body]).toEqual([503, { detail }]);
-  },
-);
+unsigned("an upload URL is refused if it cannot be signed", async ({ deployer, expect }) => {
+  const { status, body } = await deployer.call("POST", "/deployments/upload-url");
+  const detail = expect.stringMatching(/^Links cannot be signed: SIGNING_SECRET is not set; in a/);
+  expect([status, body]).toEqual([503, { detail }]);
+});
 
 describe("a change is refused", () => {
   test.for([
@@ -268,7 +266,7 @@ describe("a change is refused", () => {
     expect(read.body).toEqual(created);
   });
 
-  test("to a template that the deployment was not made of", async ({ server, expect }) => {
+  test("to a template if the deployment was not made from one", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const created = await createDeployment(deployer, sourceBody("mine", null));
     const change = { revision_source: "internal_template", secrets: [SECRET] };
@@ -277,7 +275,7 @@ describe("a change is refused", () => {
     expect([status, body]).toMatchObject([422, { detail: [{ loc, type: "value_error" }] }]);
   });
 
-  test("with an id that is none, or nobody's", async ({ deployer, expect }) => {
+  test("with an invalid or unknown id", async ({ deployer, expect }) => {
     const malformed = await deployer.call("PATCH", "/deployments/mine", {});
     expect([malformed.status, malformed.body]).toMatchObject([
       422,

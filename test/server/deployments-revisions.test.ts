@@ -39,9 +39,9 @@ describe("a change", () => {
   test.for([
     ["nothing", {}],
     ["only nulls", { secrets: null, source_config: null, source_revision_config: null }],
-    ["a name to show", { display_name: "Ours" }],
+    ["a display name", { display_name: "Ours" }],
     ["no secrets", { secrets: [] }],
-    ["what it is already", { source_config: { template_id: "agent", deployment_type: "dev" } }],
+    ["the current values", { source_config: { template_id: "agent", deployment_type: "dev" } }],
     ["its source", { revision_source: "internal_template" }],
     ["an empty configuration", { source_revision_config: { source_tarball_path: null } }],
   ] as const)("of %s makes no revision", async ([, change], { deployer, expect }) => {
@@ -79,7 +79,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("leaves what has ended, and what serves", async ({ server, deployer, expect }) => {
+  test("leaves ended and serving revisions alone", async ({ server, deployer, expect }) => {
     const created = await createDeployment(deployer, templateBody(newName()));
     const first = created.latest_revision_id;
     await endRevision(server, first, "DEPLOYED");
@@ -93,7 +93,7 @@ describe("a change", () => {
     ]);
   });
 
-  test("of one secret leaves those alone that are named without a value", async ({
+  test("of one secret keeps those that are named without a value", async ({
     server,
     deployer,
     expect,
@@ -156,7 +156,7 @@ describe("a change", () => {
     expect(stored?.secrets).not.toContain("a secret value");
   });
 
-  test("may go from the template to a project, and back", async ({ deployer, expect }) => {
+  test("can switch from the template to a project, and back", async ({ deployer, expect }) => {
     const created = await createDeployment(deployer, templateBody(newName()));
     const path = await uploaded(deployer);
     const own = await patch(deployer, created.id, {
@@ -164,7 +164,7 @@ describe("a change", () => {
       source_revision_config: { source_tarball_path: path },
     });
     expect(own.source_revision_config).toMatchObject({ source_tarball_path: path });
-    // The source of the latest revision goes on, not the one of the beginning.
+    // The source of the latest revision is kept, not that of the first one.
     const next = await patch(deployer, created.id, { secrets: [{ name: "A", value: "1" }] });
     expect(next.source_revision_config).toMatchObject({ source_tarball_path: path });
     const back = await deployer.call("POST", `/deployments/${created.id}/revisions`, {
@@ -176,7 +176,10 @@ describe("a change", () => {
     ]);
   });
 
-  test("and others at the same time follow each other", async ({ deployer, expect }) => {
+  test("is applied one after the other when several are concurrent", async ({
+    deployer,
+    expect,
+  }) => {
     const created = await createDeployment(deployer, templateBody(newName()));
     const answers = await Promise.all(
       ["A", "B", "C"].map((name) =>
@@ -201,7 +204,7 @@ describe("a change", () => {
 });
 
 describe("a revision", () => {
-  test("is made without a change, too", async ({ deployer, expect }) => {
+  test("can be made without a change", async ({ deployer, expect }) => {
     const created = await createDeployment(deployer, templateBody(newName()));
     const path = `/deployments/${created.id}/revisions`;
     const answer = await deployer.call("POST", path, {});
@@ -210,7 +213,7 @@ describe("a revision", () => {
     expect(revision.id).not.toBe(created.latest_revision_id);
   });
 
-  test("is deployed again with the secrets of now", async ({ server, deployer, expect }) => {
+  test("is deployed again with the current secrets", async ({ server, deployer, expect }) => {
     const paths = [await uploaded(deployer, "one"), await uploaded(deployer, "two")] as const;
     const created = await createDeployment(deployer, sourceBody(newName(), paths[0]));
     await endRevision(server, created.latest_revision_id, "DEPLOYED");
@@ -237,7 +240,7 @@ describe("a revision", () => {
     ]);
   });
 
-  test("without anything to deploy is not deployed again", async ({ deployer, expect }) => {
+  test("cannot be deployed again if it had nothing to deploy", async ({ deployer, expect }) => {
     const created = await createDeployment(deployer, sourceBody(newName(), null));
     const { id, latest_revision_id: revision } = created;
     const answer = await deployer.call("POST", `/deployments/${id}/revisions/${revision}/redeploy`);
@@ -247,7 +250,10 @@ describe("a revision", () => {
     ]);
   });
 
-  test("is interrupted once, and only while it is under way", async ({ deployer, expect }) => {
+  test("is interrupted once, and only while its rollout is under way", async ({
+    deployer,
+    expect,
+  }) => {
     const created = await createDeployment(deployer, templateBody(newName()));
     const { latest_revision_id: id } = created;
     const path = `/deployments/${created.id}/revisions/${id}`;
@@ -263,7 +269,7 @@ describe("a revision", () => {
     ]);
   });
 
-  test("is not one of another deployment", async ({ deployer, expect }) => {
+  test("is not found in another deployment", async ({ deployer, expect }) => {
     const one = await createDeployment(deployer, templateBody(newName()));
     const { id, latest_revision_id: other } = await createDeployment(
       deployer,
@@ -288,7 +294,7 @@ describe("a revision", () => {
 });
 
 describe("the list of revisions", () => {
-  test("has pages, and statuses to choose from", async ({ server, deployer, expect }) => {
+  test("has pages and a filter by status", async ({ server, deployer, expect }) => {
     const created = await createDeployment(deployer, templateBody(newName()));
     const path = `/deployments/${created.id}/revisions`;
     await endRevision(server, created.latest_revision_id, "BUILD_FAILED");

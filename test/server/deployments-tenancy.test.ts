@@ -13,7 +13,7 @@ import { testWithServer, type TestServer } from "../support/server.ts";
 import { answerWithout, documentedRoutes, type PathIds, type Route } from "../support/tenancy.ts";
 import { MISSING_ID } from "../support/uuid.ts";
 
-/** A workspace with a deployment of each source, of names that others have, too. */
+/** Creates a workspace with a deployment of each source, with names that others have, too. */
 async function tenant(server: TestServer) {
   const deployer = await newDeployer(server);
   const tarball = await uploaded(deployer);
@@ -35,14 +35,14 @@ function idsOf({ made }: Tenant): PathIds {
   return { deployment_id: made[1].id, revision_id: made[1].latest_revision_id };
 }
 
-/** Routes of deployments that name one. */
+/** Returns the routes with a deployment in their path. */
 async function routesOf(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
   return routes.filter(({ path }) => path.startsWith("/v2/deployments/{"));
 }
 
 describe("another workspace", () => {
-  test("finds nothing by its ids", async ({ server, acme, other, expect }) => {
+  test("finds nothing by the first one's ids", async ({ server, acme, other, expect }) => {
     const before = await acme.call("GET", "/deployments");
     const routes = await routesOf(server);
     expect(routes.length).toBeGreaterThanOrEqual(9);
@@ -51,7 +51,7 @@ describe("another workspace", () => {
       const request = { apiKey: other.apiKey, body: {} };
       const found = await answerWithout(server, route, idsOf(acme), request);
       expect([route, found]).toEqual([route, await answerWithout(server, route, missing, request)]);
-      // A webhook looks at its signature first, and there is none.
+      // A webhook checks its signature first, which is missing here.
       const status = route.path.endsWith("/github-webhook") ? 401 : 404;
       expect([route, found.status]).toEqual([route, status]);
     }
@@ -59,7 +59,7 @@ describe("another workspace", () => {
     expect(await revisionsOf(acme, acme.made[1].id)).toHaveLength(1);
   });
 
-  test("finds no revision of it by a deployment of its own", async ({
+  test("does not find the first one's revision in its own deployment", async ({
     server,
     acme,
     other,
@@ -78,7 +78,7 @@ describe("another workspace", () => {
     }
   });
 
-  test("does not list them, and does not delete them", async ({ acme, other, expect }) => {
+  test("neither lists nor deletes the first one's deployments", async ({ acme, other, expect }) => {
     const ids = acme.made.map(({ id }) => id);
     for (const query of ["", `?deployment_ids=${ids.join(",")}`, "?name_contains=shared"]) {
       const { body } = await other.call("GET", `/deployments${query}`);
@@ -95,7 +95,7 @@ describe("another workspace", () => {
     }
   });
 
-  test("deploys no tarball of it", async ({ acme, other, expect }) => {
+  test("cannot deploy the first one's tarball", async ({ acme, other, expect }) => {
     for (const [method, path] of [
       ["PATCH", `/deployments/${other.made[1].id}`],
       ["POST", `/deployments/${other.made[1].id}/revisions`],
@@ -107,7 +107,7 @@ describe("another workspace", () => {
     }
   });
 
-  test("may have a deployment of the same name, at another URL", async ({
+  test("can have a deployment with the same name, at another URL", async ({
     server,
     acme,
     other,
@@ -122,7 +122,7 @@ describe("another workspace", () => {
   });
 });
 
-test("every route needs a key, but for the webhook", async ({ server, acme, expect }) => {
+test("every route except the webhook needs a key", async ({ server, acme, expect }) => {
   const routes = (await documentedRoutes(server)).filter(
     ({ path }) => path.startsWith("/v2/deployments") && !path.endsWith("/github-webhook"),
   );

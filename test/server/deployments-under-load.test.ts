@@ -15,7 +15,7 @@ const test = testWithPlatform()
 
 describe("a rollout under load", () => {
   test(
-    `of ${STREAMS} streams at a time none fails, and each is of one revision`,
+    `fails none of ${STREAMS} concurrent streams, and each stream is of one revision`,
     { timeout: 300_000 },
     async ({ deployer, teller, expect }) => {
       const { deployment, revision } = await deployed(deployer, "busy", teller);

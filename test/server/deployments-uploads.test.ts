@@ -23,14 +23,14 @@ const test = testWithServer({ SIGNING_SECRET }, "project", { rollouts: false }).
 
 type Bucket = { get: (key: string) => Promise<{ arrayBuffer: () => Promise<ArrayBuffer> } | null> };
 
-/** Null: there is nothing. */
+/** Returns the stored object, or null if there is none. */
 async function storedAt({ bindings }: WorkerServer, path: string): Promise<Buffer | null> {
   const { SOURCES }: { SOURCES: Bucket } = (await bindings()) as { SOURCES: Bucket };
   const object = await SOURCES.get(path);
   return object === null ? null : Buffer.from(await object.arrayBuffer());
 }
 
-/** A token as the server makes it. */
+/** Returns a token like those of the server. */
 function signed(purpose: string, value: object): string {
   const body = Buffer.from(JSON.stringify(value)).toString("base64url");
   const signature = createHmac("sha256", SIGNING_SECRET).update(`${purpose}\n${body}`);
@@ -40,7 +40,7 @@ function signed(purpose: string, value: object): string {
 const INVALID = [403, { detail: "This link is not valid, or has expired" }];
 
 describe("an upload URL", () => {
-  test("takes a tarball without a key, before there is a deployment", async ({
+  test("accepts a tarball without a key, before a deployment exists", async ({
     server,
     deployer,
     expect,
@@ -55,7 +55,7 @@ describe("an upload URL", () => {
     expect(created.source_revision_config).toMatchObject({ source_tarball_path: path });
   });
 
-  test("is given for a deployment, too", async ({ deployer, expect }) => {
+  test("is also given for a deployment", async ({ deployer, expect }) => {
     const { id } = await createDeployment(deployer, sourceBody("second", null));
     const { status, body } = await deployer.call("POST", `/deployments/${id}/upload-url`);
     expect([status, Object.keys(body as object)]).toEqual([200, ["upload_url", "object_path"]]);
@@ -66,11 +66,7 @@ describe("an upload URL", () => {
     ]);
   });
 
-  test("takes one tarball, but that as often as it is sent", async ({
-    server,
-    deployer,
-    expect,
-  }) => {
+  test("accepts one tarball, as often as it is sent", async ({ server, deployer, expect }) => {
     const { url, path } = await newUpload(deployer);
     for (let count = 0; count < 2; count += 1) {
       expect((await put(url, tarball("one"))).status).toBe(200);
@@ -83,7 +79,7 @@ describe("an upload URL", () => {
     expect(await storedAt(server, path)).toEqual(tarball("one"));
   });
 
-  test("takes no more than a tarball may have", async ({ server, deployer, expect }) => {
+  test("accepts no more bytes than a tarball may have", async ({ server, deployer, expect }) => {
     const { url, path } = await newUpload(deployer);
     const large = Buffer.alloc(MAX_TARBALL_BYTES + 1);
     tarball("").copy(large);
@@ -99,16 +95,26 @@ describe("an upload URL", () => {
   test.for([
     ["text", "not gzip", {}, "The body is not a gzip file: send a .tar.gz"],
     ["nothing", "", {}, "The body is not a gzip file: send a .tar.gz"],
-    ["more than it said", null, { "x-goog-content-length-range": "0,10" }, "not within"],
-    ["less than it said", null, { "x-goog-content-length-range": "1000,2000" }, "not within"],
-    ["a bound that is none", null, { "x-goog-content-length-range": "10" }, "two numbers"],
-  ] as const)("does not take %s", async ([, body, headers, text], { deployer, expect }) => {
+    [
+      "more than its declared length",
+      null,
+      { "x-goog-content-length-range": "0,10" },
+      "not within",
+    ],
+    [
+      "less than its declared length",
+      null,
+      { "x-goog-content-length-range": "1000,2000" },
+      "not within",
+    ],
+    ["an invalid bound", null, { "x-goog-content-length-range": "10" }, "two numbers"],
+  ] as const)("does not accept %s", async ([, body, headers, text], { deployer, expect }) => {
     const { url } = await newUpload(deployer);
     const answer = await put(url, body ?? tarball("one"), headers);
     expect([answer.status, answer.body]).toEqual([400, { detail: expect.stringContaining(text) }]);
   });
 
-  test("is one of a hundred that may wait", async ({ server, expect }) => {
+  test("is one of at most a hundred that wait for their tarball", async ({ server, expect }) => {
     const deployer = await newDeployer(server);
     const path = await uploaded(deployer);
     const paths = Array.from({ length: 99 }, (_, index) => `waiting-${index}`);
@@ -128,7 +134,7 @@ describe("an upload URL", () => {
     expect((await newUpload(deployer)).path).not.toBe(path);
   });
 
-  test("is good for nothing when it was changed", async ({ server, deployer, expect }) => {
+  test("is invalid after any change", async ({ server, deployer, expect }) => {
     const before = Date.now();
     const { url } = await newUpload(deployer);
     const after = Date.now();
@@ -145,7 +151,7 @@ describe("an upload URL", () => {
     expect(get.status).toBe(405);
   });
 
-  test("is good for an hour, and for nothing else", async ({ server, deployer, expect }) => {
+  test("is valid for an hour, and for uploads only", async ({ server, deployer, expect }) => {
     const { url, path } = await newUpload(deployer);
     const grant = { workspaceId: deployer.id, objectPath: path };
     const good = signed("source-upload", { ...grant, expiresAt: Date.now() + 60_000 });
@@ -162,7 +168,7 @@ describe("an upload URL", () => {
     expect((await fetch(attachment)).status).toBe(403);
   });
 
-  test("is good for nothing when nobody waits for the tarball", async ({
+  test("is invalid when no deployment waits for the tarball any more", async ({
     server,
     deployer,
     expect,
@@ -178,7 +184,7 @@ describe("an upload URL", () => {
   });
 });
 
-test("a tarball may be deployed more than once", async ({ deployer, expect }) => {
+test("a tarball can be deployed more than once", async ({ deployer, expect }) => {
   const path = await uploaded(deployer);
   for (const name of ["third", "fourth"]) {
     const created = await createDeployment(deployer, sourceBody(name, path));

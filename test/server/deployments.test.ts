@@ -42,14 +42,14 @@ describe("rollouts", () => {
     expect(then.told[0]).toEqual({ revision: second.id, variable: null });
   });
 
-  test("a run ends with the revision that it began with, the next one has the new", async ({
+  test("a run ends with the revision that it began with, and the next run has the new one", async ({
     deployer,
     teller,
     expect,
   }) => {
     const begun = performance.now();
     const { deployment, revision } = await deployed(deployer, "in-flight", teller);
-    // Far longer than the next rollout, which takes no longer than this one.
+    // The run takes far longer than the next rollout, which takes about as long as this one.
     const delay_ms = 1000 + Math.ceil(4 * (performance.now() - begun));
     const client = agentClient(deployment, deployer.apiKey);
     const { thread_id } = await client.threads.create();
@@ -74,7 +74,7 @@ describe("rollouts", () => {
     expect(revisions(state.values as Told)).toHaveLength(4);
   });
 
-  test("a revision that cannot be built leaves the one before in service", async ({
+  test("a revision that cannot be built leaves the previous one in service", async ({
     deployer,
     teller,
     expect,
@@ -97,7 +97,7 @@ describe("rollouts", () => {
 
   test.for<[string, string, string]>([
     ["throws as it loads", "throw new TypeError('of the project')", "of the project"],
-    ["is no JavaScript", "this is prose", "SyntaxError"],
+    ["is not JavaScript", "this is prose", "SyntaxError"],
     ["has no graph host", "export default {}", "does not start"],
     [
       "describes itself wrongly",
@@ -112,7 +112,7 @@ describe("rollouts", () => {
       "describes itself wrongly at graphs",
     ],
     [
-      "has a graph that is none",
+      "has an invalid graph",
       `import { WorkerEntrypoint } from "cloudflare:workers";
        export class GraphHost extends WorkerEntrypoint {
          describe() { return { graphs: [{ graph_id: "agent", description: null }], auth: null }; }
@@ -121,7 +121,7 @@ describe("rollouts", () => {
       "agent is no graph",
     ],
   ])(
-    "a project that %s fails to deploy, and says why",
+    "a project that %s fails to deploy, with the reason",
     async ([what, code, reason], { deployer, expect }) => {
       const name = `failing-${what.replaceAll(" ", "-")}`;
       const { deployment, revision } = await deployed(deployer, name, await moduleTarball(code));
@@ -133,7 +133,7 @@ describe("rollouts", () => {
     },
   );
 
-  test("a redeployed revision rolls back, with the secrets of now", async ({
+  test("a redeployed revision is a rollback with the current secrets", async ({
     deployer,
     teller,
     expect,
@@ -162,7 +162,7 @@ describe("rollouts", () => {
     expect(told[0]).toEqual({ revision: back.id, variable: "second" });
   });
 
-  test("a newer revision skips the older ones that have not ended", async ({
+  test("a newer revision skips older ones that have not ended", async ({
     deployer,
     teller,
     expect,
@@ -181,7 +181,7 @@ describe("rollouts", () => {
     }
   });
 
-  test("what it prints is in its log, and its runs in a project of its name", async ({
+  test("a deployment's output is in its log, and its runs are in a project with its name", async ({
     server,
     deployer,
     teller,

@@ -12,14 +12,14 @@ const SCHEMAS_TIMEOUT_MS = 120_000;
 const REPO_ROOT = resolve(import.meta.dirname, "../..");
 const CACHE = join(REPO_ROOT, ".threadworks/cache");
 
-/** A project that has LangGraph installed. */
+/** Writes a project that has LangGraph installed. */
 function installedProject(files: Record<string, string | object>): string {
   const folder = temporaryProject(files);
   symlinkSync(join(REPO_ROOT, "node_modules"), join(folder, "node_modules"));
   return folder;
 }
 
-/** A state folder for which the Worker is bundled already. */
+/** Returns a state folder for which the Worker is bundled already. */
 function builtState(): string {
   const folder = temporaryProject({});
   seedState(folder);
@@ -37,7 +37,7 @@ export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
 }
 
 test(
-  "dev serves the project of a folder, reloads it, and ends with its signal",
+  "dev serves the project of a folder, reloads it, and ends on a signal",
   async ({ expect }) => {
     const folder = installedProject({
       "langgraph.json": { graphs: { agent: "./agent.js:graph" }, env: { WHO: "you" } },
@@ -75,7 +75,7 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-/** A graph that does not load, by its third line. */
+/** A graph that fails to load in its third line. */
 const BROKEN_AGENT = `
 function make(): never {
   throw new Error("no model is configured");
@@ -84,7 +84,7 @@ export const graph = make();
 `;
 
 test(
-  "dev tells which graph does not load and where, serves the others, and gets their schemas later",
+  "dev reports which graph does not load and where, serves the others, and gets their schemas later",
   async ({ expect }) => {
     const folder = installedProject({
       "langgraph.json": { graphs: { agent: "./agent.ts:graph", broken: "./broken.ts:graph" } },
@@ -142,7 +142,7 @@ export default { fetch: (request) => new Response("${word} " + new URL(request.u
 const card = (word: string): string => `export default { card: () => <b>${word}</b> };`;
 
 test(
-  "dev serves a project's own routes and components, reloads them, and tells why an app does not load",
+  "dev serves a project's own routes and components, reloads them, and reports why an app does not load",
   async ({ expect }) => {
     const folder = installedProject({
       "langgraph.json": {
@@ -190,7 +190,7 @@ test(
   TIMEOUT_MS,
 );
 
-test("dev says what is wrong with its options", async ({ expect }) => {
+test("dev reports what is wrong with its options", async ({ expect }) => {
   const folder = temporaryProject({});
   expect(await threadworks(["dev", folder, "--state", folder, "--port", "0"])).toEqual({
     code: 1,

@@ -18,7 +18,7 @@ export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
   .compile();
 `;
 
-/** A project with what this repository has installed, of which `@langchain/openai` needs a key. */
+/** Writes a project with this repository's packages, of which `@langchain/openai` needs a key. */
 function project(files: Record<string, string | object>): string {
   const folder = temporaryProject({ "agent.js": AGENT, ...files });
   symlinkSync(INSTALLED, join(folder, "node_modules"));
@@ -44,7 +44,7 @@ async function doctor(
 
 const NODE = `Node.js ${process.versions.node}`;
 
-test("doctor finds no fault with a project that has all it needs, and says so in lines", async ({
+test("doctor finds no problem in a complete project, and reports its checks line by line", async ({
   server,
   expect,
 }) => {
@@ -66,7 +66,7 @@ test("doctor finds no fault with a project that has all it needs, and says so in
   expect(code).toBe(0);
 });
 
-test("doctor names what a project lacks, each by itself", async ({ server, expect }) => {
+test("doctor names each thing that a project lacks", async ({ server, expect }) => {
   const folder = project({ "langgraph.json": { graphs: GRAPHS, grphs: {} } });
   const examined = await doctor(folder, ["--host-url", server.url, "--api-key", "tw_us_wrong"]);
   expect(examined).toEqual({
@@ -80,7 +80,7 @@ test("doctor names what a project lacks, each by itself", async ({ server, expec
   });
 });
 
-test("doctor names a graph that does not load, or does not build, and does not say that they do", async ({
+test("doctor names a graph that does not load or build, and does not report it as working", async ({
   expect,
 }) => {
   for (const [code, told] of [
@@ -97,12 +97,12 @@ test("doctor names a graph that does not load, or does not build, and does not s
       ),
     ]);
     expect(problems[0]).toMatch(told);
-    // It was told of none, and none serves this folder.
+    // The command was given no platform, and none serves this folder.
     expect(problems.at(-1)).toMatch(/^the platform: which platform\?/);
   }
 });
 
-test("doctor says how to make a project where there is none, and asks no account unless told to", async ({
+test("doctor says how to make a project where there is none, and contacts no account unless told to", async ({
   expect,
 }) => {
   const folder = temporaryProject({});
@@ -125,7 +125,7 @@ test.for([
   ["20.15.1", false],
   ["20.16.0", true],
   ["22.3.0", true],
-] as const)("doctor takes Node.js %s: %s", ([version, ok], { expect }) => {
+] as const)("doctor accepts or refuses Node.js %s: %s", ([version, ok], { expect }) => {
   const advice = ok ? "" : " is too old: install 20.16 or later";
   expect(checkNode(version)).toEqual({ ok, text: `Node.js ${version}${advice}` });
 });

@@ -3,7 +3,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { answerOf, send } from "../support/http.ts";
 import { PLACES, type Served, serveProject } from "../support/routes-projects.ts";
 
-describe.each(PLACES)("the components of a project, %s", (place) => {
+describe.each(PLACES)("the UI components of a project, %s", (place) => {
   let served: Served;
   let key: Record<string, string>;
 
@@ -16,7 +16,7 @@ describe.each(PLACES)("the components of a project, %s", (place) => {
   const elements = (ui: string, body: unknown, headers: Record<string, string> = key) =>
     send(served, "POST", `/ui/${ui}`, body, headers);
 
-  test("are loaded by elements that name the files of their bundle", async () => {
+  test("are loaded by elements that reference the files of their bundle", async () => {
     const { status, body, headers } = await elements("weather", { name: "weather" });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toMatch(/^text\/html/);
@@ -29,7 +29,7 @@ describe.each(PLACES)("the components of a project, %s", (place) => {
     );
   });
 
-  test("are asked for by the SDK's own client", async () => {
+  test("are requested by the SDK's own client", async () => {
     const client = new Client({ apiUrl: served.url, apiKey: served.apiKey });
     const html = await client["~ui"].getComponent("weather", "it's <b>");
     expect(html).toContain(`render("it&#39;s &lt;b&gt;", "{{shadowRootId}}")'`);
@@ -46,7 +46,7 @@ describe.each(PLACES)("the components of a project, %s", (place) => {
     expect(style.body).toContain(".weather");
   });
 
-  test("are not there where the project has none", async () => {
+  test("do not exist if the project has none", async () => {
     expect(await elements("agent", { name: "weather" })).toMatchObject({
       status: 404,
       body: { detail: 'UI not found for agent "agent"' },
@@ -62,7 +62,7 @@ describe.each(PLACES)("the components of a project, %s", (place) => {
         path,
         { status: 404, body: { detail: "Not Found" } },
       ]);
-      // Nobody else learns what there is.
+      // Other callers do not learn which components exist.
       expect([path, (await answer({})).status]).toEqual([path, 401]);
     }
     expect((await elements("constructor", { name: "x" })).status).toBe(404);

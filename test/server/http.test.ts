@@ -210,7 +210,7 @@ const ROUTES = [
 ];
 
 describe("system routes", () => {
-  test("say that the server works", async ({ server, expect }) => {
+  test("report that the server works", async ({ server, expect }) => {
     for (const path of ["/ok", "/ok?check_db=1", "/ok?check_db=false"]) {
       expect(await answerOf(send(server, "GET", path))).toEqual({
         status: 200,
@@ -220,7 +220,7 @@ describe("system routes", () => {
     expect((await send(server, "GET", "/ok?check_db=maybe")).status).toBe(422);
   });
 
-  test("say what the server is", async ({ server, expect }) => {
+  test("describe the server", async ({ server, expect }) => {
     const { body } = await send(server, "GET", "/info");
     const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
     expect(body).toEqual({
@@ -238,7 +238,7 @@ describe("system routes", () => {
     });
   });
 
-  test("answer HEAD as GET without a body", async ({ server, expect }) => {
+  test("answer HEAD like GET, without a body", async ({ server, expect }) => {
     const response = await server.fetch("/ok", { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
@@ -251,7 +251,7 @@ describe("the API's description", () => {
     expect(names.toSorted()).toEqual(ROUTES.toSorted());
   });
 
-  test("has no reference to a schema that it lacks", async ({ server, expect }) => {
+  test("has no reference to a missing schema", async ({ server, expect }) => {
     const text = await (await server.fetch("/openapi.json")).text();
     const { openapi, components } = JSON.parse(text) as {
       openapi: string;
@@ -267,7 +267,7 @@ describe("the API's description", () => {
     expect(missing).toEqual([]);
   });
 
-  test("is shown to people", async ({ server, expect }) => {
+  test("has a page for people", async ({ server, expect }) => {
     const response = await server.fetch("/docs");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toMatch(/^text\/html/);
@@ -276,7 +276,7 @@ describe("the API's description", () => {
 });
 
 describe("browsers", () => {
-  test("are allowed to ask from anywhere", async ({ server, expect }) => {
+  test("can send requests from any origin", async ({ server, expect }) => {
     const response = await server.fetch("/threads", {
       method: "OPTIONS",
       headers: {
@@ -304,7 +304,7 @@ describe("browsers", () => {
     ["POST", "/assistants", 422],
     ["GET", "/assistants/nope", 404],
   ] as const)(
-    "may read the answer of %s %s",
+    "can read the answer of %s %s",
     async ([method, path, status], { server, expect }) => {
       const response = await server.fetch(path, {
         method,
@@ -317,7 +317,7 @@ describe("browsers", () => {
     },
   );
 
-  test("may read a stream", async ({ server, expect }) => {
+  test("can read a stream", async ({ server, expect }) => {
     const response = await server.fetch("/runs/stream", {
       method: "POST",
       headers: { origin: "https://app.example", "content-type": "application/json" },
@@ -333,7 +333,7 @@ describe("browsers", () => {
 });
 
 describe("a request's id", () => {
-  test("is given by the server, unless the client has a sane one", async ({ server, expect }) => {
+  test("is set by the server, unless the client sends a valid one", async ({ server, expect }) => {
     const idFor = async (headers: Record<string, string>, path = "/ok") =>
       (await send(server, "GET", path, undefined, headers)).headers.get("x-request-id");
     expect(await idFor({})).toMatch(UUID);

@@ -30,7 +30,7 @@ async function documentOf(server: TestServer): Promise<Document> {
   return (await (await server.fetch("/openapi.json")).json()) as Document;
 }
 
-/** Every id that is in a path is nobody's. */
+/** Replaces every id in a path by one that does not exist. */
 function anyId(path: string): string {
   const names = path.match(/(?<=\{)\w+/g) ?? [];
   const isText = (name: string) => /token|namespace|provider|graph|auth/.test(name);
@@ -46,7 +46,10 @@ function anyId(path: string): string {
 }
 
 describe("an unknown member", () => {
-  test("is ignored by every route, wherever it is, and named", async ({ server, expect }) => {
+  test("is ignored by every route, wherever it is, and named in the answer", async ({
+    server,
+    expect,
+  }) => {
     const { apiKey } = await ingestWorkspace(server, "unknown members");
     const { paths, components } = await documentOf(server);
     let bodies = 0;
@@ -87,20 +90,16 @@ describe("an unknown member", () => {
         ]);
       }
     }
-    // Otherwise the document has not said what there is.
+    // Fewer would mean that the document did not describe the bodies.
     expect([bodies > 60, nested > 20]).toEqual([true, true]);
   });
 
-  test("is nothing that the document of the API forbids", async ({ server, expect }) => {
+  test("is not forbidden by the API's document", async ({ server, expect }) => {
     const text = await (await server.fetch("/openapi.json")).text();
     expect(text).not.toContain('"additionalProperties":false');
   });
 
-  test("of a thread, a run and its config is stored nowhere", async ({
-    server,
-    client,
-    expect,
-  }) => {
+  test("is not stored with a thread, a run or its config", async ({ server, client, expect }) => {
     const created = await send(server, "POST", "/threads", { colour: "red", metadata: { a: 1 } });
     expect(created.headers.get(HEADER)).toBe("colour");
     const { thread_id } = created.body as { thread_id: string };
@@ -120,7 +119,7 @@ describe("an unknown member", () => {
     expect(everything).not.toMatch(/colour|callbacks/);
   });
 
-  test("of a run's stream is ignored, as SDKs send it when they join", async ({
+  test("is ignored in a run's stream, as SDKs send it when they join", async ({
     server,
     client,
     expect,
@@ -144,7 +143,7 @@ describe("an unknown member", () => {
     expect(events.length).toBeGreaterThan(1);
   });
 
-  test("of a query of traces is ignored", async ({ server, expect }) => {
+  test("is ignored in a query of traces", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "python");
     const run = runData("of python");
     await workspace.multipart([runPart(run)]);
@@ -158,8 +157,8 @@ describe("an unknown member", () => {
   });
 });
 
-describe("an unknown part of what is ingested", () => {
-  test("is ignored, and named", async ({ server, expect }) => {
+describe("an unknown part of an ingest request", () => {
+  test("is ignored, and named in the answer", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "ingest");
     const [a, b, c] = [runData("a"), runData("b"), runData("c")];
     const { body, contentType } = multipartBody([
@@ -184,8 +183,8 @@ describe("an unknown part of what is ingested", () => {
   });
 });
 
-describe("joining a stream that is not there", () => {
-  test("is not found, and leads nowhere", async ({ server, client, expect }) => {
+describe("a request to join a missing stream", () => {
+  test("is answered with a 404, without a location", async ({ server, client, expect }) => {
     const { thread_id } = await client.threads.create();
     for (const path of [
       `/threads/${thread_id}/runs/${MISSING_ID}/stream`,

@@ -8,7 +8,7 @@ import type { TestServer } from "../support/server.ts";
 const MISSING_ID = "00000000-0000-4000-8000-000000000000";
 const SOURCES = { "langgraph.json": "{}" };
 
-/** A `test` whose installation has a token, for every workspace. */
+/** A `test` whose installation has one token for all workspaces. */
 const test = testWithRepositories.override("vars", { scope: "file" }, ({ host, registry }) => ({
   ...host.vars,
   NPM_REGISTRY: registry.url,
@@ -26,7 +26,7 @@ async function integrationOf(server: TestServer, deployer: Deployer): Promise<st
 }
 
 describe("with a token of the installation", () => {
-  test("its account and its repositories are told, each workspace by an id of its own", async ({
+  test("its account and its repositories are listed, with different ids in each workspace", async ({
     server,
     host,
     expect,
@@ -57,7 +57,7 @@ describe("with a token of the installation", () => {
     expect(await integrationOf(server, other)).not.toBe(id);
   });
 
-  test("a deployment that names it is read by it, and no other one", async ({
+  test("it is used for deployments that name it, and for no others", async ({
     server,
     host,
     expect,
@@ -99,7 +99,7 @@ describe("with a token of the installation", () => {
   });
 });
 
-test("a token that the Git host does not accept any more is told of", async ({
+test("a token that the Git host no longer accepts is reported", async ({
   server,
   host,
   expect,

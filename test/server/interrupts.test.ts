@@ -1,19 +1,15 @@
-import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { human, textsOf } from "../support/messages.ts";
 import { collect, dataOf } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
-
 describe("an interrupt", () => {
-  test("stops the run, and is resumed with an answer", async ({ client, expect }) => {
+  test("stops the run, which an answer resumes", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const wait = (payload: object) => client.runs.wait(thread_id, "interrupts", payload);
     const first = { id: expect.stringMatching(INTERRUPT_ID), value: { question: "first" } };
@@ -30,7 +26,7 @@ describe("an interrupt", () => {
     expect(await client.threads.get(thread_id)).toMatchObject({ status: "idle", interrupts: {} });
   });
 
-  test("is shown in the stream", async ({ client, expect }) => {
+  test("is part of the stream", async ({ client, expect }) => {
     const stream = client.runs.stream(await newThread(client), "interrupts", {
       input: {},
       streamMode: ["values", "updates"],
@@ -43,7 +39,7 @@ describe("an interrupt", () => {
     expect(dataOf(events, "values").at(-1)).toEqual(shown);
   });
 
-  test("is shown by the thread and its state", async ({ client, expect }) => {
+  test("is part of the thread and its state", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "interrupts", { input: {} });
     const state = await client.threads.getState(thread_id);
@@ -58,7 +54,7 @@ describe("an interrupt", () => {
     });
   });
 
-  test("is answered the same to those who join late", async ({ client, expect }) => {
+  test("is the same for clients that join late", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "interrupts", { input: {} });
     const early = await client.runs.join(thread_id, run_id);
@@ -67,7 +63,7 @@ describe("an interrupt", () => {
     expect(await client.runs.join(thread_id, run_id)).toEqual(early);
   });
 
-  test("after another one in the same node stops the thread again", async ({ client, expect }) => {
+  test("stops the thread again after another one in the same node", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "interrupts", { input: {} });
     const told = await client.runs.wait(thread_id, "interrupts", { command: { resume: "A" } });
@@ -80,7 +76,7 @@ describe("an interrupt", () => {
     expect(await client.runs.join(thread_id, run?.run_id ?? "")).toEqual(told);
   });
 
-  test("beside another is answered by its id", async ({ client, expect }) => {
+  test("is answered by its id if there are several", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "interrupts", { input: { mode: "parallel" } });
     const { tasks } = await client.threads.getState(thread_id);
@@ -98,7 +94,7 @@ describe("an interrupt", () => {
     });
   });
 
-  test("in a subgraph's subgraph is resumed from the thread", async ({ client, expect }) => {
+  test("is resumed from the thread, also in a subgraph's subgraph", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "nested", { input: { confirm: true } });
     const { interrupts, status } = await client.threads.get(thread_id);
@@ -115,7 +111,7 @@ describe("an interrupt", () => {
 });
 
 describe("a command", () => {
-  test("updates the state as it resumes", async ({ client, expect }) => {
+  test("updates the state while it resumes", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "interrupts", { input: {} });
     const wait = (command: object) => client.runs.wait(thread_id, "interrupts", { command });
@@ -129,7 +125,7 @@ describe("a command", () => {
     expect(await wait(pairs)).toMatchObject({ answers: { pairs: true, first: 1 } });
   });
 
-  test("goes to a node", async ({ client, expect }) => {
+  test("can go to a node", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const command = { goto: "third", update: { trail: ["sent"] } };
     expect(await client.runs.wait(thread_id, "branching", { command })).toEqual({
@@ -138,7 +134,7 @@ describe("a command", () => {
     });
   });
 
-  test("sends inputs of their own to nodes", async ({ client, expect }) => {
+  test("can send separate inputs to nodes", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const goto = [
       { node: "work", input: { item: "a" } },
@@ -150,7 +146,7 @@ describe("a command", () => {
     expect(trail.toSorted()).toEqual(["collect after 2", "work a", "work b"]);
   });
 
-  test("to a node that does not exist fails the run", async ({ client, expect }) => {
+  test("fails the run if its node does not exist", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     for (const goto of ["nope", { node: "nope", input: {} }]) {
       const command = { goto };
@@ -171,7 +167,7 @@ describe("a command", () => {
 });
 
 describe("a breakpoint", () => {
-  test("stops before or after a node, and the next run goes on", async ({ client, expect }) => {
+  test("stops before or after a node, and the next run continues", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const wait = (payload: object) => client.runs.wait(thread_id, "branching", payload);
     const next = async () => (await client.threads.getState(thread_id)).next;
@@ -191,7 +187,7 @@ describe("a breakpoint", () => {
     expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
-  test("may be at every node", async ({ client, expect }) => {
+  test("can be set at every node", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const stops: string[][] = [];
     for (const input of [{}, null, null, null]) {
@@ -216,7 +212,10 @@ describe("a breakpoint", () => {
     ]);
   });
 
-  test("compiled into a subgraph stops the whole run", async ({ client, expect }) => {
+  test("stops the whole run, also when it is compiled into a subgraph", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     const input = { messages: [human("What is the weather in Lisbon?")] };
     await client.runs.wait(thread_id, "weather", { input });
@@ -234,7 +233,7 @@ describe("a breakpoint", () => {
     ]);
   });
 
-  test("in a subgraph is passed after its state was edited", async ({ client, expect }) => {
+  test("is passed in a subgraph after its state was edited", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const input = { messages: [human("What is the weather in Lisbon?")] };
     await client.runs.wait(thread_id, "weather", { input });

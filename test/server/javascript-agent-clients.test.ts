@@ -1,5 +1,4 @@
 import { RemoteGraph } from "@langchain/langgraph/remote";
-import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { SDKS } from "../support/javascript-clients.ts";
 import { human, textsOf } from "../support/messages.ts";
@@ -14,12 +13,13 @@ import {
 import { type RecordedFetch, recordedFetch } from "../support/recorded-fetch.ts";
 import { testWithServer } from "../support/server.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const INPUT = { messages: [human("hi")] };
 const ANSWER = ["hi", "Let me look that up", "HI", "The answer is HI"];
 const TRAIL = { counter: 3, trail: ["first", "second", "third"] };
 
-/** A network on which the first stream breaks off after one chunk. */
+/** A network on which the first stream breaks after one chunk. */
 function breakingFetch(): RecordedFetch {
   let isBroken = false;
   return recordedFetch(async (_, ask) => {
@@ -49,10 +49,6 @@ const runIdOf = (event: RunEvent | undefined): string => {
   const { run_id } = (event?.data ?? {}) as { run_id?: string };
   return run_id ?? "";
 };
-
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
 
 const shared = testWithServer();
 
@@ -104,7 +100,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     expect(await client.threads.count({ metadata })).toBe(0);
   });
 
-  test("makes a thread of what another server kept", async ({ client, expect }) => {
+  test("creates a thread from another server's states", async ({ client, expect }) => {
     const updates = [{ values: { counter: 5, trail: ["elsewhere"] }, asNode: "first" }];
     const { thread_id } = await client.threads.create({
       graphId: "branching",
@@ -118,7 +114,10 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     expect(rest).toEqual({ counter: 7, trail: ["elsewhere", "second", "third"] });
   });
 
-  test("waits for runs, and reads and changes what they left", async ({ client, expect }) => {
+  test("waits for runs, and reads and changes the state that they left", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     expect(await client.runs.wait(thread_id, "branching", { input: {} })).toEqual(TRAIL);
     const state = await client.threads.getState(thread_id);
@@ -178,7 +177,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     expect(await client.runs.list(thread_id)).toEqual([]);
   });
 
-  test("joins a stream for what it does not show yet", async ({ client, expect }) => {
+  test("joins a stream for modes that it does not show yet", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "branching", {
       input: {},
@@ -197,7 +196,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     expect(joined.at(-1)?.data).toEqual(TRAIL);
   });
 
-  test("streams runs, and learns of a run as soon as it is there", async ({ client, expect }) => {
+  test("streams runs, and receives a run's id at once", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const created: unknown[] = [];
     const events = await collect(
@@ -218,7 +217,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     });
   });
 
-  test("goes on where a stream broke off", async ({ server, expect }) => {
+  test("resumes a broken stream", async ({ server, expect }) => {
     const network = breakingFetch();
     const client = new Client({
       apiUrl: server.url,
@@ -233,7 +232,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
         streamResumable: true,
       }),
     );
-    // `metadata`, the node `begin`, and the steps.
+    // The ids cover `metadata`, the node `begin`, and the steps.
     expect(idsOf(events)).toEqual(consecutiveIds(6));
     const run_id = runIdOf(events[0]);
     const stream = `/threads/${thread_id}/runs/${run_id}/stream`;
@@ -253,7 +252,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     expect(created).toEqual([{ run_id: expect.stringMatching(UUID), thread_id: undefined }]);
   });
 
-  test("cancels runs, and takes them back", async ({ client, expect }) => {
+  test("cancels runs, and rolls them back", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const first = await client.runs.create(thread_id, "forever", {
       input: {},
@@ -287,7 +286,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     });
   });
 
-  test("tries nothing again that was refused", async ({ server, expect }) => {
+  test("does not retry refused requests", async ({ server, expect }) => {
     const network = recordedFetch();
     const client = new Client({
       apiUrl: server.url,
@@ -315,7 +314,7 @@ describe.for(SDKS)("$name", ({ name, Client }) => {
     await client.runs.cancel(thread_id, run_id, true);
   });
 
-  test("makes a graph of the server a local one", async ({ client, expect }) => {
+  test("uses a graph of the server like a local one", async ({ client, expect }) => {
     const graph = new RemoteGraph({ graphId: "branching", client });
     expect(await graph.invoke({})).toEqual(TRAIL);
     const config = { configurable: { thread_id: await newThread(client) } };

@@ -9,7 +9,7 @@ import { makeWorkspace } from "../support/workspaces.ts";
 const test = testWithSharedServer();
 
 describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
-  /** Each test has a workspace of its own; `connect` makes a client of it. */
+  /** Each test has its own workspace; `connect` creates a client of it. */
   const tracing = test
     .extend("connect", async ({ server }) => {
       const { apiKey } = await makeWorkspace(server, name);
@@ -73,7 +73,7 @@ describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
   });
 
   tracing.for(["batchIngestRuns", "multipartIngestRuns"] as const)(
-    "sends runs and what becomes of them: %s",
+    "sends runs and their updates: %s",
     async (method, { langsmith, expect }) => {
       const project = `sent by ${method}`;
       const posted = runData(project, { inputs: { n: 1 } });
@@ -92,7 +92,7 @@ describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
     },
   );
 
-  tracing("keeps attachments", async ({ langsmith, expect }) => {
+  tracing("stores attachments", async ({ langsmith, expect }) => {
     const run = new RunTree({
       name: "with a photo",
       run_type: "chain",
@@ -112,7 +112,7 @@ describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
     expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([1, 2, 3]);
   });
 
-  tracing("gives, changes and takes back feedback", async ({ langsmith, expect }) => {
+  tracing("gives, changes and deletes feedback", async ({ langsmith, expect }) => {
     const { id } = await send(langsmith, "judged");
     const feedback = await langsmith.createFeedback(id, "quality", {
       score: 0.5,
@@ -129,7 +129,7 @@ describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
     expect(await collect(langsmith.listFeedback({ runIds: [id] }))).toEqual([]);
   });
 
-  tracing("shares a trace, and stops", async ({ langsmith, expect }) => {
+  tracing("shares a trace, and stops sharing it", async ({ langsmith, expect }) => {
     const { id } = await send(langsmith, "shared");
     const url = await langsmith.shareRun(id);
     expect(await langsmith.readRunSharedLink(id)).toBe(url);
@@ -163,7 +163,7 @@ describe.for(LANGSMITHS)("$name", ({ name, Client, RunTree, traceable }) => {
   });
 });
 
-/** A finished run as the clients' queues hand it on. */
+/** A finished run as the clients' queues pass it on. */
 function finished(project: string): RunData {
   const end_time = new Date().toISOString();
   return runData(project, { inputs: { n: 1 }, outputs: { n: 2 }, end_time });

@@ -30,7 +30,7 @@ function rpc(server: TestServer, method: string, params: object = {}) {
 }
 
 describe.for(CLIENTS)("a client %s", ([, version, connect]) => {
-  test("agrees on the newest revision that it knows", async ({ server, expect }) => {
+  test("negotiates the newest revision that it knows", async ({ server, expect }) => {
     const client = await connect(server);
     expect(client.protocolVersion).toBe(version);
     await client.close();
@@ -83,7 +83,7 @@ describe.for(CLIENTS)("a client %s", ([, version, connect]) => {
     await client.close();
   });
 
-  test("gets the failure of a run as the tool's", async ({ server, expect }) => {
+  test("gets the failure of a run as a tool error", async ({ server, expect }) => {
     const client = await connect(server);
     expect(await client.callTool("throws", { message: "boo" })).toMatchObject({
       content: [{ type: "text", text: "FixtureError: boo" }],
@@ -94,7 +94,10 @@ describe.for(CLIENTS)("a client %s", ([, version, connect]) => {
     await client.close();
   });
 
-  test("is told that nobody can answer an interrupt of a tool", async ({ server, expect }) => {
+  test("gets an error for an interrupt, which a tool's caller cannot answer", async ({
+    server,
+    expect,
+  }) => {
     const client = await connect(server);
     const { content, isError } = await client.callTool("interrupts", {});
     expect(isError).toBe(true);
@@ -102,7 +105,7 @@ describe.for(CLIENTS)("a client %s", ([, version, connect]) => {
     await client.close();
   });
 
-  test("is refused what is no tool", async ({ server, expect }) => {
+  test("gets an error for an unknown tool", async ({ server, expect }) => {
     const client = await connect(server);
     const names = ["nothing", "no tool's name", `x_${"0".repeat(32)}`];
     for (const name of names) {
@@ -111,7 +114,7 @@ describe.for(CLIENTS)("a client %s", ([, version, connect]) => {
     await client.close();
   });
 
-  test("calls an assistant by the name it was listed with", async ({ server, client, expect }) => {
+  test("calls an assistant by its listed name", async ({ server, client, expect }) => {
     const mcp = await connect(server);
     const { assistant_id } = await client.assistants.create({
       graphId: "zod_state",
@@ -151,7 +154,7 @@ describe("tools", () => {
     await mcp.close();
   });
 
-  test("of another workspace are none", async ({ server, client, expect }) => {
+  test("of another workspace are not available", async ({ server, client, expect }) => {
     const { assistant_id } = await client.assistants.create({ graphId: "zod_state", name: "own" });
     const { apiKey } = await makeWorkspace(server, "another");
     const mcp = await connectMcp(server, { "x-api-key": apiKey });
@@ -174,7 +177,7 @@ describe("tools", () => {
   });
 });
 
-describe("the endpoint", () => {
+describe("the MCP endpoint", () => {
   test.for(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
     "speaks %s",
     async (protocolVersion, { server, expect }) => {
@@ -194,7 +197,7 @@ describe("the endpoint", () => {
     },
   );
 
-  test("answers a ping, and offers what it has to a version that is none", async ({
+  test("answers a ping, and offers its own version to a client with an unknown one", async ({
     server,
     expect,
   }) => {
@@ -210,13 +213,13 @@ describe("the endpoint", () => {
     });
   });
 
-  test("takes notifications without an answer", async ({ server, expect }) => {
+  test("accepts notifications without an answer", async ({ server, expect }) => {
     const message = { jsonrpc: "2.0", method: "notifications/initialized" };
     const { status, body } = await send(server, "POST", "/mcp", message, ACCEPT);
     expect([status, body]).toEqual([202, ""]);
   });
 
-  test("has no sessions to read or to end", async ({ server, expect }) => {
+  test("has no sessions that could be read or ended", async ({ server, expect }) => {
     for (const path of ["/mcp", "/mcp/"]) {
       expect(await send(server, "GET", path, undefined, ACCEPT)).toMatchObject({
         status: 405,
@@ -229,7 +232,7 @@ describe("the endpoint", () => {
     }
   });
 
-  test("asks for both kinds of answers to be accepted", async ({ server, expect }) => {
+  test("requires that both kinds of answers are accepted", async ({ server, expect }) => {
     for (const accept of ["*/*", "application/json", "text/event-stream"]) {
       const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
       expect(await send(server, "POST", "/mcp", ping, { accept })).toMatchObject({
@@ -252,7 +255,7 @@ describe("the endpoint", () => {
     expect(status).toBe(400);
   });
 
-  test("refuses what is no JSON, and what it does not know", async ({ server, expect }) => {
+  test("refuses invalid JSON and unknown methods", async ({ server, expect }) => {
     const headers = { ...ACCEPT, "content-type": "application/json" };
     const broken = await server.fetch("/mcp", { method: "POST", headers, body: "{" });
     expect((await toAnswer(broken)).status).toBe(422);
@@ -266,7 +269,7 @@ describe("the endpoint", () => {
     }
   });
 
-  test("keeps a long call alive, and cancels it when the client leaves", async ({
+  test("keeps a long call alive, and cancels it when the client disconnects", async ({
     server,
     expect,
   }) => {

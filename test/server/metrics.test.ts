@@ -5,7 +5,11 @@ import { testInWorkspace } from "../support/shared-server.ts";
 
 const test = testInWorkspace();
 
-test("tell the threads of the deployment by status", async ({ client, server, expect }) => {
+test("the metrics count the threads of the deployment by status", async ({
+  client,
+  server,
+  expect,
+}) => {
   await client.threads.create();
   const { thread_id } = await client.threads.create();
   await client.runs.wait(thread_id, "interrupts", { input: {} });
@@ -17,7 +21,7 @@ test("tell the threads of the deployment by status", async ({ client, server, ex
   expect(await text.text()).toContain('\nthreadworks_threads{status="interrupted"} 1\n');
 });
 
-test("know no other format", async ({ server, expect }) => {
+test("the metrics have no other format", async ({ server, expect }) => {
   expect((await server.fetch("/metrics?format=xml")).status).toBe(422);
 });
 
@@ -29,9 +33,12 @@ const guarded = testWithServer(
   "custom-auth",
 );
 
-guarded("are for keys of the workspace, not for users", async ({ server, expect }) => {
-  await ensureLocalWorkspace(server.database, { workspaceId: WORKSPACE, apiKey: KEY });
-  expect((await server.fetch("/metrics", { headers: bearer("user") })).status).toBe(403);
-  const studio = { "x-api-key": KEY, "x-auth-scheme": "langsmith" };
-  expect((await server.fetch("/metrics", { headers: studio })).status).toBe(200);
-});
+guarded(
+  "the metrics need a key of the workspace, and are not for users",
+  async ({ server, expect }) => {
+    await ensureLocalWorkspace(server.database, { workspaceId: WORKSPACE, apiKey: KEY });
+    expect((await server.fetch("/metrics", { headers: bearer("user") })).status).toBe(403);
+    const studio = { "x-api-key": KEY, "x-auth-scheme": "langsmith" };
+    expect((await server.fetch("/metrics", { headers: studio })).status).toBe(200);
+  },
+);

@@ -41,7 +41,7 @@ async function list(call: Call, query = ""): Promise<Price[]> {
 }
 
 describe("creating a model price", () => {
-  test("keeps all that it is given", async ({ server, workspace, expect }) => {
+  test("keeps all given fields", async ({ server, workspace, expect }) => {
     const call = caller(server, workspace);
     const created = await create(call, {
       ...HOUSE,
@@ -68,7 +68,7 @@ describe("creating a model price", () => {
     expect((await list(call))[0]).toEqual(created);
   });
 
-  test("gives what is left out a default", async ({ server, workspace, expect }) => {
+  test("sets defaults for missing fields", async ({ server, workspace, expect }) => {
     const created = await create(caller(server, workspace), { ...HOUSE, provider: null });
     expect(created).toMatchObject({
       match_path: ["model", "model_name", "model_id", "model_path", "endpoint_name"],
@@ -112,7 +112,7 @@ describe("creating a model price", () => {
     });
   });
 
-  test("refuses a second one for the same", async ({ server, workspace, expect }) => {
+  test("refuses a second price for the same models", async ({ server, workspace, expect }) => {
     const call = caller(server, workspace);
     await create(call, HOUSE);
     expect(await answerOf(call("POST", "", { ...HOUSE, prompt_cost: 1 }))).toEqual({
@@ -129,7 +129,7 @@ describe("creating a model price", () => {
 });
 
 describe("listing model prices", () => {
-  test("has the own ones first, and then the built-in ones", async ({
+  test("has the workspace's own ones first, then the built-in ones", async ({
     server,
     workspace,
     expect,
@@ -147,7 +147,7 @@ describe("listing model prices", () => {
     expect(next).toEqual(prices.slice(1, 3));
   });
 
-  test("finds a part of the name, of the pattern or of the provider", async ({
+  test("searches parts of the name, the pattern and the provider", async ({
     server,
     workspace,
     expect,
@@ -162,7 +162,7 @@ describe("listing model prices", () => {
     expect(await list(call, "?q=no-such-model")).toEqual([]);
   });
 
-  test("gives built-in prices ids that stay", async ({ server, workspace, expect }) => {
+  test("gives built-in prices stable ids", async ({ server, workspace, expect }) => {
     const found = await list(caller(server, workspace), "?q=gpt-4o-2024-08-06&limit=1000");
     expect(found).toContainEqual({
       id: "fbedb0c6-99bb-5420-afb1-a92d0bb0d2b6",
@@ -189,7 +189,7 @@ describe("listing model prices", () => {
 });
 
 describe("replacing a model price", () => {
-  test("resets what is left out", async ({ server, workspace, expect }) => {
+  test("resets missing fields", async ({ server, workspace, expect }) => {
     const call = caller(server, workspace);
     const { id } = await create(call, {
       ...HOUSE,
@@ -218,7 +218,7 @@ describe("replacing a model price", () => {
     expect((await list(call, "?q=house"))[0]).toEqual(replaced.body);
   });
 
-  test("refuses what another one is already for", async ({ server, workspace, expect }) => {
+  test("refuses models for which there is another price", async ({ server, workspace, expect }) => {
     const call = caller(server, workspace);
     await create(call, HOUSE);
     const { id } = await create(call, { ...HOUSE, name: "Another" });
@@ -228,7 +228,7 @@ describe("replacing a model price", () => {
 });
 
 describe("deleting a model price", () => {
-  test("takes it away, once or more often", async ({ server, workspace, expect }) => {
+  test("succeeds, also when it is repeated", async ({ server, workspace, expect }) => {
     const call = caller(server, workspace);
     const { id } = await create(call, HOUSE);
     for (let round = 0; round < 2; round += 1) {
@@ -253,7 +253,7 @@ test("built-in prices cannot be changed", async ({ server, workspace, expect }) 
 });
 
 describe("another workspace's price", () => {
-  test("is as good as missing", async ({ server, workspace, expect }) => {
+  test("is treated like a missing one", async ({ server, workspace, expect }) => {
     const call = caller(server, workspace);
     const other = caller(server, await makeWorkspace(server, "other"));
     const theirs = await create(other, HOUSE);

@@ -3,6 +3,7 @@ import { describe, vi } from "vitest";
 import { answerOf, send } from "../support/http.ts";
 import { human, textsOf } from "../support/messages.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
@@ -11,11 +12,7 @@ const BUSY =
 
 type Values = { messages: { content: string }[] };
 
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
-
-/** Long enough to be met while it runs; gone at once when cancelled. */
+/** Starts a run that is long enough for other runs to arrive meanwhile, but ends at once when cancelled. */
 function slowRun(client: Client, threadId: string, label: string, options: object = {}) {
   const input = { label, steps: 3, delay_ms: 10_000 };
   return client.runs.create(threadId, "slow", { input, ...options });
@@ -26,9 +23,9 @@ function quickRun(client: Client, threadId: string, label: string, options: obje
   return client.runs.create(threadId, "slow", { input, ...options });
 }
 
-/** A run with one step behind it and the next one under way. */
+/** Starts a run, and waits until its first step is done and the second one is running. */
 async function runToSecondStep(client: Client, threadId: string, label: string) {
-  // The first step is quick and the second one is not: the run is resumed with another delay.
+  // The first step is quick and the second one is slow, as the run is resumed with another delay.
   const input = { label, steps: 5, delay_ms: 0 };
   const options = { input, interruptAfter: ["step"] };
   await client.runs.wait(threadId, "slow", options);
@@ -69,7 +66,7 @@ describe("enqueue", () => {
     expect((await client.threads.get(thread_id)).values).toEqual(results.at(-1));
   });
 
-  test("is what happens by default", async ({ client, expect }) => {
+  test("is the default", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const first = await slowRun(client, thread_id, "first");
     const second = await quickRun(client, thread_id, "second");
@@ -84,7 +81,7 @@ describe("enqueue", () => {
     expect(await client.runs.join(thread_id, second.run_id)).toMatchObject({ label: "second" });
   });
 
-  test("loses nothing of runs that are created at once", async ({ client, expect }) => {
+  test("loses no run when several are created at once", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const texts = Array.from({ length: 10 }, (_, index) => `message ${index}`);
     await Promise.all(
@@ -100,7 +97,7 @@ describe("enqueue", () => {
 });
 
 describe("reject", () => {
-  test("refuses the run and stores nothing of it", async ({ client, server, expect }) => {
+  test("refuses the run, and stores nothing of it", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const running = await slowRun(client, thread_id, "first");
     await untilRunning(client, thread_id, running.run_id);
@@ -118,7 +115,7 @@ describe("reject", () => {
     await client.runs.cancel(thread_id, running.run_id, true);
   });
 
-  test("refuses while a run is not due yet", async ({ client, expect }) => {
+  test("refuses a run even while the other one is not due yet", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const options = { afterSeconds: 60 };
     const delayed = await quickRun(client, thread_id, "delayed", options);
@@ -131,7 +128,7 @@ describe("reject", () => {
 });
 
 describe("interrupt", () => {
-  test("cancels what is in flight and goes on from what it did", async ({ client, expect }) => {
+  test("cancels the run in flight, and continues from its state", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const running = await runToSecondStep(client, thread_id, "first");
     const pending = await quickRun(client, thread_id, "pending");
@@ -150,7 +147,7 @@ describe("interrupt", () => {
     expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
-  test("lets a reader of the cancelled run come to its end", async ({ client, expect }) => {
+  test("lets a reader of the cancelled run reach its end", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const names: string[] = [];
     let last = "";
@@ -191,7 +188,7 @@ describe("rollback", () => {
     expect(runs).toEqual(new Set([run_id, first.run_id]));
   });
 
-  test("removes pending runs, too", async ({ client, expect }) => {
+  test("also removes pending runs", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await slowRun(client, thread_id, "running");
     await quickRun(client, thread_id, "pending");

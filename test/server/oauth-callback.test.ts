@@ -54,7 +54,10 @@ function succeeded(authId: string) {
   return { status: 302, page: "https://app.example/connections", query };
 }
 
-/** An attempt at a provider that answers in this way, and where the user's browser ends up. */
+/**
+ * Makes an attempt at a provider with this answer. Returns where the user's browser ends up, and what
+ * the client gets.
+ */
 async function exchange(
   of: { server: TestServer; tenant: Tenant; endpoint: TokenEndpoint },
   answer: TokenEndpoint["answer"],
@@ -68,7 +71,7 @@ async function exchange(
 }
 
 describe("a callback", () => {
-  test("leads to the frontend, and works once", async ({ server, oauth, tenant, expect }) => {
+  test("redirects to the frontend, and works once", async ({ server, oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     const { url, auth_id } = await authenticate(tenant);
     const address = await consent(url, "ada");
@@ -81,7 +84,7 @@ describe("a callback", () => {
     expect(await wait(tenant, auth_id)).toEqual(waited);
   });
 
-  test("that is only looked at is not used up", async ({ server, tenant, endpoint, expect }) => {
+  test("is not used up by a HEAD request", async ({ server, tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
     const { auth_id } = await authenticate(tenant);
     endpoint.answer = { body: GOOD };
@@ -91,7 +94,7 @@ describe("a callback", () => {
     expect(await follow(server.url + path)).toEqual(succeeded(auth_id));
   });
 
-  test("that comes many times at once brings one token", async ({
+  test("stores one token when it arrives many times at once", async ({
     server,
     tenant,
     endpoint,
@@ -113,7 +116,7 @@ describe("a callback", () => {
   test.for([
     ["none", {}, "The answer has no state, so it belongs to no attempt"],
     ["an empty one", { state: "" }, "The answer has no state, so it belongs to no attempt"],
-    ["one of nothing", { state: "x".repeat(43) }, UNKNOWN],
+    ["an unknown one", { state: "x".repeat(43) }, UNKNOWN],
     [
       "none, and an error",
       { error: "<b>" },
@@ -121,7 +124,7 @@ describe("a callback", () => {
     ],
     ["odd characters", { state: "' OR 1=1 -- \0\u{1f600}" }, UNKNOWN],
   ] as const)(
-    "with a state that is %s is of no attempt",
+    "belongs to no attempt if its state is %s",
     async ([, query, text], { server, expect }) => {
       expect(await callback(server, "notes", { code: "c", ...query })).toEqual(
         failed("invalid_state", text),
@@ -129,7 +132,12 @@ describe("a callback", () => {
     },
   );
 
-  test("of another provider ends the attempt", async ({ server, tenant, endpoint, expect }) => {
+  test("ends the attempt if it is of another provider", async ({
+    server,
+    tenant,
+    endpoint,
+    expect,
+  }) => {
     await createProvider(tenant, endpoint);
     await createProvider(tenant, endpoint, { provider_id: "other" });
     const { auth_id } = await authenticate(tenant);
@@ -150,7 +158,7 @@ describe("a callback", () => {
     expect(endpoint.requests).toEqual([]);
   });
 
-  test("that is too late is of no use", async ({ server, tenant, endpoint, expect }) => {
+  test("has no effect when it is too late", async ({ server, tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
     const { auth_id } = await authenticate(tenant);
     const late = "UPDATE oauth_attempts SET expires_at = ? WHERE auth_id = ?";
@@ -162,7 +170,7 @@ describe("a callback", () => {
     expect(await wait(tenant, auth_id, 20)).toMatchObject({ status: "not_found", error: null });
   });
 
-  test("with an error of the provider tells it, as plain text", async ({
+  test("passes on the provider's error as plain text", async ({
     server,
     tenant,
     endpoint,
@@ -186,7 +194,7 @@ describe("a callback", () => {
     });
   });
 
-  test("without a code ends the attempt", async ({ server, tenant, endpoint, expect }) => {
+  test("ends the attempt if it has no code", async ({ server, tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
     const { auth_id } = await authenticate(tenant);
     expect(await callback(server, "notes", { state: auth_id, scope: "a", iss: "b" })).toEqual(
@@ -194,7 +202,7 @@ describe("a callback", () => {
     );
   });
 
-  test("with a code that the provider refuses ends it", async ({
+  test("ends the attempt if the provider refuses the code", async ({
     server,
     oauth,
     tenant,
@@ -208,7 +216,7 @@ describe("a callback", () => {
     expect(await wait(tenant, auth_id)).toMatchObject({ error: "invalid_grant" });
   });
 
-  test("of a client whose secret is wrong ends it", async ({ oauth, tenant, expect }) => {
+  test("ends the attempt if the client's secret is wrong", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth, { client_secret: "wrong" });
     const { auth_id, url } = await authenticate(tenant);
     expect(await follow(await consent(url, "ada"))).toEqual(
@@ -220,7 +228,7 @@ describe("a callback", () => {
     ["two states", "notes?state=a&state=b", ["query", "state"]],
     ["a code without end", `notes?code=${"c".repeat(16_385)}`, ["query", "code"]],
     ["no name of a provider", "not%20a%20slug?state=a", ["path", "provider_id"]],
-  ] as const)("with %s is a validation error", async ([, path, loc], { server, expect }) => {
+  ] as const)("is a validation error with %s", async ([, path, loc], { server, expect }) => {
     const response = await server.fetch(`/v2/auth/callback/${path}`, { redirect: "manual" });
     expect([response.status, await response.json()]).toEqual([
       422,
@@ -230,7 +238,7 @@ describe("a callback", () => {
 });
 
 describe("a provider's answer for the code", () => {
-  test("may have more than it needs", async ({ server, tenant, endpoint, expect }) => {
+  test("may have additional members", async ({ server, tenant, endpoint, expect }) => {
     const body = {
       ...GOOD,
       id_token: "of an issuer that nobody knows",
@@ -308,10 +316,10 @@ describe("a provider's answer for the code", () => {
       /^Old$/,
     ],
     ["an outage", { status: 503, body: "busy" }, "temporarily_unavailable", /answered 503$/],
-    // The tests' platform has a proxy on its way out, which answers with 500 in that case.
+    // The platform under test has an outbound proxy, which answers with 500 in that case.
     ["no answer", null, "temporarily_unavailable", /did not answer$|answered 500$/],
   ] as const)(
-    "that is %s ends the attempt",
+    "ends the attempt when it is %s",
     async ([, answer, error, text], { server, tenant, endpoint, expect }) => {
       const { authId, redirect, waited } = await exchange({ server, tenant, endpoint }, answer);
       const description: unknown = expect.stringMatching(text);
@@ -330,7 +338,12 @@ describe("a provider's answer for the code", () => {
 describe("a refresh", () => {
   const EXPIRING = { ...GOOD, expires_in: 1, refresh_token: "again" };
 
-  test("that is refused leads to the user", async ({ server, tenant, endpoint, expect }) => {
+  test("leads the user to a new attempt when it is refused", async ({
+    server,
+    tenant,
+    endpoint,
+    expect,
+  }) => {
     await exchange({ server, tenant, endpoint }, { body: EXPIRING });
     const [before] = await tokensOf(tenant);
     endpoint.answer = { status: 400, body: { error: "invalid_grant" } };
@@ -350,7 +363,7 @@ describe("a refresh", () => {
     ["no answer", null],
     ["nonsense", { body: "?" }],
   ] as const)(
-    "that meets %s is tried again later",
+    "is tried again later after %s",
     async ([, answer], { server, tenant, endpoint, expect }) => {
       await exchange({ server, tenant, endpoint }, { body: EXPIRING });
       await expireTokens(server, tenant);
@@ -365,7 +378,7 @@ describe("a refresh", () => {
       ]);
       endpoint.answer = { body: { ...GOOD, access_token: "fresh" } };
       expect(await authenticate(tenant)).toMatchObject({ status: "completed", token: "fresh" });
-      // It had no new refresh token: the old one is still good.
+      // The answer had no new refresh token, so the old one is still valid.
       await expireTokens(server, tenant);
       expect(await authenticate(tenant)).toMatchObject({ status: "completed", token: "fresh" });
       expect(endpoint.requests.at(-1)?.form).toMatchObject({
@@ -377,7 +390,7 @@ describe("a refresh", () => {
 });
 
 describe("a callback with a key", () => {
-  test("answers with JSON", async ({ tenant, endpoint, expect }) => {
+  test("is answered with JSON", async ({ tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
     const { auth_id } = await authenticate(tenant);
     endpoint.answer = { body: GOOD };
@@ -391,7 +404,7 @@ describe("a callback with a key", () => {
     expect([again.status, again.body]).toEqual([400, { detail: `invalid_state: ${USED}` }]);
   });
 
-  test("of another workspace does nothing", async ({ server, tenant, endpoint, expect }) => {
+  test("has no effect for another workspace", async ({ server, tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
     const { auth_id } = await authenticate(tenant);
     const other = await newTenant(server);
@@ -421,7 +434,7 @@ describe("a callback with a key", () => {
 });
 
 describe("the platform's own page", () => {
-  test("says what it knows, and nothing that the link says", async ({ server, expect }) => {
+  test("shows its own texts, and nothing from the link", async ({ server, expect }) => {
     const page = async (query: object) => {
       const text = new URLSearchParams({ ...query }).toString();
       const response = await server.fetch(`/v2/auth/done?${text}`);
@@ -442,7 +455,7 @@ describe("the platform's own page", () => {
 });
 
 describe("the control plane's host", () => {
-  test("has no other API", async ({ server, tenant, expect }) => {
+  test("serves no other API", async ({ server, tenant, expect }) => {
     expect((await tenant.call("GET", "/providers")).status).toBe(200);
     for (const path of ["/threads/search", "/api/v1/sessions", "/v2", "/v2/nothing"]) {
       const response = await server.fetch(path, { method: "POST", body: "{}" });

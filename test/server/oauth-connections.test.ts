@@ -16,7 +16,7 @@ const test = testWithOAuth();
 const ADA = { "x-user-id": "ada" };
 
 describe("an agent's connection", () => {
-  test("is made, listed and removed by the user of the token", async ({
+  test("is created, listed and removed by the user of the token", async ({
     oauth,
     tenant,
     expect,
@@ -58,7 +58,7 @@ describe("an agent's connection", () => {
     expect(await tokensOf(tenant)).toHaveLength(1);
   });
 
-  test("is to no token of somebody else", async ({ server, oauth, tenant, expect }) => {
+  test("cannot use another user's token", async ({ server, oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "ada@notes");
     const [token] = await tokensOf(tenant);
@@ -71,7 +71,7 @@ describe("an agent's connection", () => {
     expect((await tenant.call("POST", "/agents/helper/connections", wrong, ADA)).status).toBe(422);
   });
 
-  test("goes with its token", async ({ oauth, tenant, expect }) => {
+  test("is deleted with its token", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "ada@notes");
     const [token] = await tokensOf(tenant);
@@ -82,7 +82,7 @@ describe("an agent's connection", () => {
     expect(left).toEqual({ data: [] });
   });
 
-  test("says which of several accounts the agent takes", async ({ oauth, tenant, expect }) => {
+  test("determines which of several accounts the agent uses", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "private@notes");
     const [own] = await tokensOf(tenant);
@@ -97,7 +97,7 @@ describe("an agent's connection", () => {
   });
 });
 
-test("a graph asks for a token, stops for the user, and goes on with it", async ({
+test("a graph requests a token, interrupts for the user, and continues with the token", async ({
   server,
   oauth,
   expect,
@@ -123,7 +123,7 @@ test("a graph asks for a token, stops for the user, and goes on with it", async 
   expect(query["status"]).toBe("completed");
   const values = await client.runs.wait(thread_id, "connected", { command: { resume: true } });
   expect((values as { user: object }).user).toMatchObject({ sub: "ada@notes" });
-  // The next thread has it at once.
+  // The next thread gets the token at once.
   const next = await client.runs.wait(null, "connected", { input });
   expect((next as { user: object }).user).toMatchObject({ sub: "ada@notes" });
 });
@@ -147,14 +147,14 @@ describe("the page that GitHub sends users to", () => {
     ["install", { status: "completed", provider_id: "notes" }],
     ["request", { status: "failed", error: "access_denied" }],
   ] as const)(
-    "without an attempt tells of a setup: %s",
+    "reports a setup without an attempt: %s",
     async ([action, query], { server, expect }) => {
       const setup = `${server.url}/v2/auth/setup/notes?setup_action=${action}&installation_id=5`;
       expect(await follow(setup)).toMatchObject({ status: 302, query });
     },
   );
 
-  test("without anything is no setup", async ({ server, expect }) => {
+  test("is no setup without parameters", async ({ server, expect }) => {
     expect(await follow(`${server.url}/v2/auth/setup/notes`)).toMatchObject({
       query: { error: "invalid_state" },
     });

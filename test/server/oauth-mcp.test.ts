@@ -22,7 +22,7 @@ function discover({ call }: Tenant, mcpServerUrl: string, change: object = {}) {
 }
 
 describe("the provider of an MCP server", () => {
-  test("is found, and brings tokens for that server", async ({
+  test("is discovered, and gives tokens for that server", async ({
     server,
     oauth,
     tenant,
@@ -69,7 +69,7 @@ describe("the provider of an MCP server", () => {
     ["beside the server", "/.well-known/oauth-protected-resource/notes/mcp", "/notes/"],
     ["at the root", "/.well-known/oauth-protected-resource", ""],
   ] as const)(
-    "is found by metadata %s",
+    "is discovered by metadata %s",
     async ([, path, resource], { oauth, tenant, mcp, expect }) => {
       const metadata = { resource: mcp.origin + resource, authorization_servers: [oauth.url] };
       mcp.documents[path] = metadata;
@@ -79,7 +79,7 @@ describe("the provider of an MCP server", () => {
     },
   );
 
-  test("is its own server where nothing else is said", async ({ tenant, mcp, expect }) => {
+  test("is the server itself if there is no metadata", async ({ tenant, mcp, expect }) => {
     mcp.documents["/.well-known/oauth-authorization-server"] = {
       issuer: mcp.origin,
       authorization_endpoint: `${mcp.origin}/authorize`,
@@ -98,7 +98,7 @@ describe("the provider of an MCP server", () => {
     expect(new URL(url).searchParams.has("resource")).toBe(false);
   });
 
-  test("has a name that is free, before anybody is asked", async ({
+  test("needs an unused name, which is checked before any request", async ({
     oauth,
     tenant,
     mcp,
@@ -137,7 +137,7 @@ describe("an MCP server is refused", () => {
   };
 
   const REFUSALS: [string, Documents, string][] = [
-    ["that says nothing", () => ({}), "does not describe itself"],
+    ["without metadata", () => ({}), "does not describe itself"],
     [
       "whose metadata is of another",
       () => ({
@@ -157,7 +157,7 @@ describe("an MCP server is refused", () => {
     ],
     ["without PKCE", own({ code_challenge_methods_supported: ["plain"] }), "does not support PKCE"],
     [
-      "with lists that are none",
+      "with invalid lists",
       own({ code_challenge_methods_supported: {} }),
       "does not conform to the standard",
     ],
@@ -187,7 +187,7 @@ describe("an MCP server is refused", () => {
     ]);
   });
 
-  test("with an address that is none", async ({ tenant, expect }) => {
+  test("with an invalid address", async ({ tenant, expect }) => {
     for (const url of ["notes", "ftp://notes.example", "https://u:p@notes.example"]) {
       const { status, body } = await discover(tenant, url);
       expect([url, status, body]).toMatchObject([

@@ -22,7 +22,7 @@ const test = testWithOAuth().extend("endpoint", async ({ vars }, { onCleanup }) 
 
 type Of = { server: TestServer; tenant: Tenant; endpoint: TokenEndpoint };
 
-/** Connects a provider of a type that answers in this way; what the user was asked for. */
+/** Connects a provider of a type with this answer, and returns the authorisation request to the user. */
 async function connect(
   { server, tenant, endpoint }: Of,
   type: string,
@@ -80,7 +80,7 @@ describe("Slack", () => {
     expect(await tokensOf(tenant)).toEqual([]);
   });
 
-  test("says no with status 200", async ({ server, tenant, endpoint, expect }) => {
+  test("refuses with status 200", async ({ server, tenant, endpoint, expect }) => {
     const answer = { ok: false, error: "invalid_code" };
     await expect(connect({ server, tenant, endpoint }, "slack", ["a"], answer)).rejects.toThrow(
       "invalid_code",
@@ -118,7 +118,7 @@ describe("Salesforce", () => {
     ]);
   });
 
-  test("gives one that nobody can refresh, until it fails", async ({
+  test("gives a token that cannot be refreshed, and is used until it fails", async ({
     server,
     tenant,
     endpoint,
@@ -131,7 +131,7 @@ describe("Salesforce", () => {
 });
 
 describe("Microsoft", () => {
-  test("is asked for a refresh token, and lists scopes in its own way", async ({
+  test("gives a refresh token on request, and lists scopes in its own way", async ({
     server,
     tenant,
     endpoint,
@@ -157,13 +157,13 @@ describe("Microsoft", () => {
   });
 });
 
-describe("a provider that does not say how to revoke", () => {
-  test("keeps nobody from deleting", async ({ server, tenant, endpoint, expect }) => {
+describe("a provider without a known revocation endpoint", () => {
+  test("does not prevent a deletion", async ({ server, tenant, endpoint, expect }) => {
     await createProvider(tenant, endpoint);
     const places = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
     const elsewhere = { token_endpoint: "https://other.example", revocation_endpoint: "x" };
     for (const [answer, asked] of [
-      // After a broken connection the same is asked once more at most, by workerd.
+      // After a broken connection workerd repeats the request at most once.
       [null, places.slice(0, 1)],
       [{ status: 404, body: "no" }, places],
       [{ body: elsewhere }, places],

@@ -23,7 +23,7 @@ const PUBLIC = { authUrl: "https://notes.example/auth", tokenUrl: "https://notes
 const NOT_FOUND = [404, { detail: "OAuth provider not found" }];
 
 describe("a provider", () => {
-  test("is answered without its secret", async ({ tenant, expect }) => {
+  test("is returned without its secret", async ({ tenant, expect }) => {
     const given = providerBody(PUBLIC, { provider_type: "slack" });
     const created = await tenant.call("POST", "/providers", given);
     const { client_secret: _, ...shown } = given;
@@ -46,7 +46,7 @@ describe("a provider", () => {
     expect(listed.body).toMatchObject([created.body, { provider_id: "second" }]);
   });
 
-  test("has a name that no other of the workspace has", async ({ server, tenant, expect }) => {
+  test("has a unique name in the workspace", async ({ server, tenant, expect }) => {
     await createProvider(tenant, PUBLIC);
     const again = await tenant.call("POST", "/providers", providerBody(PUBLIC));
     expect([again.status, again.body]).toEqual([
@@ -56,7 +56,7 @@ describe("a provider", () => {
     await createProvider(await newTenant(server), PUBLIC);
   });
 
-  test("is changed in what is given", async ({ oauth, tenant, expect }) => {
+  test("is changed only in the given fields", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, PUBLIC, { client_secret: "old" });
     const before = (await tenant.call("GET", "/providers/notes")).body as object;
     const nothing = { name: null, client_secret: null, auth_url: null, uses_pkce: null };
@@ -69,7 +69,7 @@ describe("a provider", () => {
     expect(await oauth.userOf(await connect(tenant, "ada"))).toBe("ada");
   });
 
-  test("takes its users' tokens with it", async ({ server, oauth, tenant, expect }) => {
+  test("is deleted with its users' tokens", async ({ server, oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "ada");
     await authenticate(tenant, { user_id: "bob" });
@@ -117,7 +117,10 @@ describe("a provider is refused", () => {
     expect([status, body]).toEqual([422, { detail }]);
   });
 
-  test("when a change would leave it without proof of itself", async ({ tenant, expect }) => {
+  test("when a change would leave its client without authentication", async ({
+    tenant,
+    expect,
+  }) => {
     const kind = { token_endpoint_auth_method: "none", client_secret: null };
     await createProvider(tenant, PUBLIC, kind);
     for (const [change, field] of [
@@ -132,7 +135,7 @@ describe("a provider is refused", () => {
   });
 });
 
-describe("asking for a token", () => {
+describe("a request for a token", () => {
   test.for([
     [{ provider: 7 }, "provider", "string_type"],
     [{ scopes: "openid" }, "scopes", "list_type"],
@@ -146,7 +149,7 @@ describe("asking for a token", () => {
     expect([status, body]).toMatchObject([422, { detail: [{ loc: ["body", field], type }] }]);
   });
 
-  test("is refused with what is no scope", async ({ tenant, expect }) => {
+  test("is refused with an invalid scope", async ({ tenant, expect }) => {
     for (const scope of ["", "a b", "a,b", 'a"b', "ä"]) {
       const given = { provider: "notes", scopes: [scope] };
       const { status, body } = await tenant.call("POST", "/authenticate", given);
@@ -154,7 +157,7 @@ describe("asking for a token", () => {
     }
   });
 
-  test("needs a provider and a user that there can be", async ({ tenant, expect }) => {
+  test("needs an existing provider and a valid user", async ({ tenant, expect }) => {
     const given = { provider: "nothing", scopes: [], use_agent_builder_public_oauth: false };
     const unknown = await tenant.call("POST", "/authenticate", given);
     expect([unknown.status, unknown.body]).toEqual(NOT_FOUND);
@@ -163,7 +166,7 @@ describe("asking for a token", () => {
     expect([status, body]).toMatchObject([422, { detail: [{ loc: ["header", "x-user-id"] }] }]);
   });
 
-  test("waits for no longer than it may", async ({ tenant, expect }) => {
+  test("waits no longer than its limit", async ({ tenant, expect }) => {
     for (const timeout of ["-1", "301", "soon"]) {
       const { status, body } = await tenant.call("GET", `/wait/x?timeout=${timeout}`);
       expect([status, body]).toMatchObject([422, { detail: [{ loc: ["query", "timeout"] }] }]);
@@ -174,7 +177,7 @@ describe("asking for a token", () => {
 });
 
 describe("another workspace", () => {
-  test("finds nothing by any id", async ({ server, oauth, tenant, expect }) => {
+  test("finds nothing by the first one's ids", async ({ server, oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "default", { user_id: null });
     const { auth_id } = await authenticate(tenant, { user_id: "bob" });
@@ -186,7 +189,7 @@ describe("another workspace", () => {
       ({ method, path }) =>
         path.startsWith("/v2/auth/") &&
         !(method === "GET" && /callback|setup/.test(path)) &&
-        // Connections have tests of their own.
+        // Connections are tested elsewhere.
         !path.includes("/agents/"),
     );
     expect(routes).toHaveLength(7);
@@ -208,7 +211,7 @@ describe("another workspace", () => {
 });
 
 describe("with settings as they are by default", () => {
-  bare("a secret is refused, and says what is missing", async ({ server, expect }) => {
+  bare("a secret is refused with the name of the missing setting", async ({ server, expect }) => {
     const tenant = await newTenant(server);
     const { status, body } = await tenant.call("POST", "/providers", providerBody(PUBLIC));
     expect([status, body]).toEqual([

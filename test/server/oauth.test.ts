@@ -16,7 +16,7 @@ import { ISO_TIME, UUID } from "../support/uuid.ts";
 const test = testWithOAuth();
 
 describe("connecting a service", () => {
-  test("brings a token that works at the provider", async ({ server, oauth, tenant, expect }) => {
+  test("gives a token that works at the provider", async ({ server, oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     const begun = await authenticate(tenant);
     expect(begun).toEqual({
@@ -82,7 +82,7 @@ describe("connecting a service", () => {
     ["notes-basic", { token_endpoint_auth_method: "client_secret_basic", uses_pkce: false }],
     ["notes-public", { token_endpoint_auth_method: "none", client_secret: null }],
   ] as const)(
-    "works with another kind of client: %s",
+    "works with other kinds of clients: %s",
     async ([name, kind], { oauth, tenant, expect }) => {
       const client_id = clientIdOf(kind.token_endpoint_auth_method);
       await createProvider(tenant, oauth, { provider_id: name, client_id, ...kind });
@@ -91,7 +91,7 @@ describe("connecting a service", () => {
     },
   );
 
-  test("keeps what the provider's URL has in its query", async ({ oauth, tenant, expect }) => {
+  test("keeps the query of the provider's URL", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth, { auth_url: `${oauth.authUrl}?prompt=consent&ui=x` });
     const { url } = await authenticate(tenant, { scopes: ["openid", "offline_access"] });
     const query = new URL(url).searchParams;
@@ -104,7 +104,7 @@ describe("connecting a service", () => {
     expect(await tokensOf(tenant)).toMatchObject([{ scopes: ["openid", "offline_access"] }]);
   });
 
-  test("stores no secret in clear", async ({ server, oauth, tenant, expect }) => {
+  test("stores no secret in plain text", async ({ server, oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     const token = await connect(tenant, "ada");
     const pending = await authenticate(tenant, { user_id: "bob" });
@@ -150,8 +150,8 @@ describe("connecting a service", () => {
   });
 });
 
-describe("a token that is stored", () => {
-  test("is replaced by one for more scopes", async ({ oauth, tenant, expect }) => {
+describe("a stored token", () => {
+  test("is replaced by one with more scopes", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     const first = await connect(tenant, "ada");
     const [before] = await tokensOf(tenant);
@@ -167,7 +167,12 @@ describe("a token that is stored", () => {
     expect(after?.scopes.toSorted()).toEqual(["notes:read", "notes:write", "openid"]);
   });
 
-  test("is refreshed by one of many who need it", async ({ server, oauth, tenant, expect }) => {
+  test("is refreshed once for many concurrent requests", async ({
+    server,
+    oauth,
+    tenant,
+    expect,
+  }) => {
     await createProvider(tenant, oauth);
     const first = await connect(tenant, "ada");
     await expireTokens(server, tenant);
@@ -178,7 +183,7 @@ describe("a token that is stored", () => {
     expect([second === first, others, oauth.refreshes - before]).toEqual([false, [], 1]);
     expect(await oauth.userOf(second ?? "")).toBe("ada");
 
-    // The refresh token that came with it is stored, too: each works once.
+    // The new refresh token is stored, too: each one works only once.
     await expireTokens(server, tenant);
     const third = await authenticate(tenant);
     expect([third.status, await oauth.userOf(third.token)]).toEqual(["completed", "ada"]);
@@ -194,7 +199,7 @@ describe("a token that is stored", () => {
     expect([status, token === first, user]).toEqual(["completed", false, "ada"]);
   });
 
-  test("is not asked for with force_new, and then joined by another", async ({
+  test("is not used with force_new, and then joined by another one", async ({
     oauth,
     tenant,
     expect,
@@ -222,7 +227,7 @@ describe("a token that is stored", () => {
     expect(again.body).toMatchObject({ provider_account_label: null, is_default: true });
   });
 
-  test("is renewed in its place with force_new and token_id", async ({ oauth, tenant, expect }) => {
+  test("is renewed in place with force_new and token_id", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "ada");
     const [token] = await tokensOf(tenant);
@@ -252,7 +257,7 @@ describe("a token that is stored", () => {
 });
 
 describe("tokens belong", () => {
-  test("to a user, whichever way it is named", async ({ oauth, tenant, expect }) => {
+  test("to a user, however the user is named", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     const token = await connect(tenant, "ada");
     const naming = async (body: object, headers: Record<string, string> = {}) => {
@@ -267,7 +272,7 @@ describe("tokens belong", () => {
     expect(await naming({ user_id: "ADA" })).toMatchObject({ status: "pending", user_id: "ADA" });
   });
 
-  test("to nobody else", async ({ oauth, tenant, expect }) => {
+  test("to no other user", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     await connect(tenant, "ada");
     const { auth_id: pending } = await authenticate(tenant, { scopes: ["notes:write"] });
@@ -296,7 +301,7 @@ describe("tokens belong", () => {
     expect(own.body).toEqual({ has_token: true });
   });
 
-  test("to one agent, or to all that the user has", async ({ oauth, tenant, expect }) => {
+  test("to one agent, or to all of the user's agents", async ({ oauth, tenant, expect }) => {
     await createProvider(tenant, oauth);
     const own = await connect(tenant, "ada@one", { agent_id: "one" });
     expect((await authenticate(tenant, { agent_id: "one" })).token).toBe(own);
@@ -306,7 +311,7 @@ describe("tokens belong", () => {
     expect((await authenticate(tenant, { agent_id: "one" })).token).toBe(own);
     expect((await authenticate(tenant, { agent_id: "two" })).token).toBe(general);
 
-    // What one agent needs more of is not for all.
+    // Additional scopes of one agent do not apply to the others.
     await connect(tenant, "ada@two", { agent_id: "two", scopes: ["notes:write"] });
     expect((await authenticate(tenant, { scopes: ["notes:write"] })).status).toBe("pending");
     expect((await authenticate(tenant)).token).toBe(general);

@@ -42,7 +42,7 @@ const strict = testWithCode({
 
 type Fetched = { status: number; body: string; url: string; headers: Record<string, string> };
 
-/** Fetches in the deployment's code. */
+/** Fetches a URL in the deployment's code. */
 function get(
   deployment: TestDeployment,
   url: string,
@@ -68,8 +68,8 @@ async function refusal(answer: Promise<Fetched | string>): Promise<[number, unkn
 
 const todays = (deployment: TestDeployment) => deployment.usage().then(([day]) => day);
 
-describe("what is allowed", () => {
-  test("goes out and comes back as it is", async ({ deployment, upstream, expect }) => {
+describe("an allowed request", () => {
+  test("and its answer are passed on unchanged", async ({ deployment, upstream, expect }) => {
     const answer = await get(deployment, `${upstream.url}/a/b?c=%20d`, {
       method: "PUT",
       headers: { "x-own": "1", authorization: "Bearer t", host: "other.example" },
@@ -107,7 +107,7 @@ describe("what is allowed", () => {
     expect(head).toMatchObject({ status: 200, headers: { "content-encoding": "gzip" } });
   });
 
-  test("streams, in both directions at once", async ({ deployment, upstream, expect }) => {
+  test("streams in both directions at once", async ({ deployment, upstream, expect }) => {
     const echoed = await deployment.run(async (url: string) => {
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       const writer = writable.getWriter();
@@ -119,7 +119,7 @@ describe("what is allowed", () => {
     expect(echoed).toBe("one two");
   });
 
-  test("comes in chunk by chunk, while the other side still sends", async ({
+  test("streams its answer chunk by chunk, while the other side still sends", async ({
     deployment,
     expect,
   }) => {
@@ -140,7 +140,7 @@ describe("what is allowed", () => {
         const response = await fetch(`${url}/hold`);
         for await (const text of response.body?.pipeThrough(decoder) ?? []) {
           texts.push(text);
-          // Only now does the rest follow: a buffer in between would wait for ever.
+          // Only now does the server send the rest: a buffer in between would wait forever.
           if (texts.length === 1) await (await fetch(`${url}/release`)).text();
         }
         return texts;
@@ -151,7 +151,7 @@ describe("what is allowed", () => {
     }
   });
 
-  test("that is given up is given up on the other side, too", async ({ deployment, expect }) => {
+  test("that is aborted is aborted on the other side, too", async ({ deployment, expect }) => {
     const closed: Promise<unknown>[] = [];
     const endless = await startUpstream((_, response) => {
       closed.push(once(response, "close"));
@@ -173,15 +173,18 @@ describe("what is allowed", () => {
     }
   });
 
-  test("fails as it fails: a server that is not there", async ({ deployment, expect }) => {
+  test("fails in the same way as without the proxy for an unreachable server", async ({
+    deployment,
+    expect,
+  }) => {
     const gone = await startUpstream(() => {});
     await gone.close();
     expect(await get(deployment, gone.url)).toBe("Error: Network connection lost.");
   });
 });
 
-describe("the policy", () => {
-  test("asks the deployment's own list", async ({ deployment, upstream, expect }) => {
+describe("the outbound policy", () => {
+  test("uses the deployment's own list", async ({ deployment, upstream, expect }) => {
     const { url, port } = upstream;
     expect(await get(deployment, url, { hosts: ["127.0.0.1"] })).toMatchObject({ status: 200 });
     const refused = await refusal(get(deployment, `${url}/secret?key=1`, { hosts: ["*.example"] }));
@@ -198,7 +201,7 @@ describe("the policy", () => {
     expect(upstream.seen).toHaveLength(1);
   });
 
-  test("is asked again for each step of a redirect", async ({ deployment, upstream, expect }) => {
+  test("is checked again for each step of a redirect", async ({ deployment, upstream, expect }) => {
     const elsewhere = `http://localhost:${upstream.port}/there`;
     const url = `${upstream.url}/?to=${encodeURIComponent(elsewhere)}`;
     const followed = await get(deployment, url);
@@ -210,7 +213,7 @@ describe("the policy", () => {
     expect(manual).toMatchObject({ status: 307, headers: { location: elsewhere } });
   });
 
-  test("lets no socket out, by whatever name", async ({ deployment, upstream, expect }) => {
+  test("allows no socket, by any name", async ({ deployment, upstream, expect }) => {
     const host = `127.0.0.1:${upstream.port}`;
     const answers = await deployment.run(async (host: string, { connect }) => {
       const socket = connect(host);
@@ -239,7 +242,7 @@ describe("the policy", () => {
     expect(await todays(deployment)).toMatchObject({ requests: 3, refused: 3 });
   });
 
-  test("holds for node:http, too", async ({ deployment, upstream, expect }) => {
+  test("also applies to node:http", async ({ deployment, upstream, expect }) => {
     const code = (url: string, { http }: CodeTools) =>
       new Promise<number | undefined>((resolve, reject) => {
         http.get(url, (response) => resolve(response.statusCode)).on("error", reject);
@@ -250,7 +253,7 @@ describe("the policy", () => {
   });
 
   strict(
-    "of an installation: private addresses, and its own list",
+    "refuses private addresses and hosts outside of the installation's list",
     async ({ deployment, expect }) => {
       const asked = await Promise.all(
         [
@@ -273,7 +276,7 @@ describe("the policy", () => {
 });
 
 describe("usage", () => {
-  test("counts requests and the bytes of bodies, as they are on the wire", async ({
+  test("counts requests and the bytes of bodies on the wire", async ({
     deployment,
     upstream,
     expect,
@@ -332,7 +335,7 @@ describe("usage", () => {
     }
   });
 
-  test("adds up what many calls ask at once, and is the deployment's own", async ({
+  test("adds up concurrent calls, for each deployment separately", async ({
     server,
     deployment,
     upstream,
@@ -360,7 +363,7 @@ describe("usage", () => {
   });
 });
 
-test("refused requests are in the log, many alike as one line", async ({
+test("refused requests are in the log, with many similar ones as one line", async ({
   deployment,
   upstream,
   expect,

@@ -12,7 +12,7 @@ describe("with RECORD_TRACES=off", () => {
     const input = { messages: [{ role: "user", content: "hello" }] };
     const values = await agents.runs.wait(thread.thread_id, "agent", { input });
     expect(values).toHaveProperty("messages");
-    // Long enough for a trace of the first run to have been recorded.
+    // The second run is long enough for a trace of the first one to have been recorded.
     const slow = { steps: 3, delay_ms: 300, label: "x" };
     await agents.runs.wait(thread.thread_id, "slow", { input: slow });
     expect(await tracing.hasProject({ projectName: "default" })).toBe(false);

@@ -15,7 +15,7 @@ async function setUp(server: TestServer, name: string) {
   return { tracing, agents: server.client({ apiKey }), apiKey };
 }
 
-/** The runs of a trace, once its root has ended. */
+/** Returns the runs of a trace, once its root has ended. */
 async function traceOf(tracing: Client, traceId: string): Promise<Run[]> {
   let runs: Run[] = [];
   await vi.waitUntil(
@@ -42,7 +42,7 @@ function expectTree(expect: ExpectStatic, runs: readonly Run[], tree: unknown): 
 }
 
 describe("a run of the agent server", () => {
-  test("is found as a trace in the project of its deployment", async ({ server, expect }) => {
+  test("has a trace in the project of its deployment", async ({ server, expect }) => {
     const { agents, tracing } = await setUp(server, "trace");
     const thread = await agents.threads.create();
     const run = await agents.runs.create(thread.thread_id, "agent", {
@@ -81,7 +81,7 @@ describe("a run of the agent server", () => {
     }
   });
 
-  test("is recorded when its client has gone before its end", async ({ server, expect }) => {
+  test("is recorded when its client disconnects before its end", async ({ server, expect }) => {
     const { agents, tracing } = await setUp(server, "disconnect");
     const thread = await agents.threads.create();
     const input = { steps: 3, delay_ms: 300, label: "x" };
@@ -99,7 +99,7 @@ describe("a run of the agent server", () => {
     expect(root).toMatchObject({ name: "LangGraph", status: "success", inputs: input });
   });
 
-  test("shows where it failed", async ({ server, expect }) => {
+  test("has the error at the step that failed", async ({ server, expect }) => {
     const { agents, tracing } = await setUp(server, "failure");
     const thread = await agents.threads.create();
     const run = await agents.runs.create(thread.thread_id, "throws", { input: { message: "boo" } });

@@ -46,7 +46,7 @@ describe("an agent of createAgent", () => {
     expect(texts.join("")).toBe(messagesOf(values).at(-1)?.content);
   });
 
-  test("is described by its graph: schemas and a drawing", async ({ client, expect }) => {
+  test("has schemas and a drawing from its graph", async ({ client, expect }) => {
     const messages = expect.objectContaining({ langgraph_type: "messages" });
     expect(await client.assistants.getSchemas("assistant")).toMatchObject({
       input_schema: { properties: { messages } },
@@ -56,7 +56,7 @@ describe("an agent of createAgent", () => {
     expect(nodes.map(({ id }) => id)).toEqual(expect.arrayContaining(["model_request", "tools"]));
   });
 
-  test("may be made for each run", async ({ client, expect }) => {
+  test("can be created for each run", async ({ client, expect }) => {
     const values = await client.runs.wait(null, "made", { input: asked("My name is Ada.") });
     expect(messagesOf(values)).toHaveLength(2);
   });
@@ -80,7 +80,7 @@ describe("an agent of createDeepAgent", () => {
 });
 
 describe.for(["watched", "watched_deep"])("stream transformers of %s", (assistantId) => {
-  test("tell what they make of its tools and messages", async ({ client, expect }) => {
+  test("report values made from its tools and messages", async ({ client, expect }) => {
     const thread = client.threads.stream(randomUUID(), { assistantId });
     const { extensions, toolCalls } = thread;
     const used = extensions["tools-used"] as AsyncIterable<string> | undefined;

@@ -40,7 +40,7 @@ function previewBody(
 
 type Parent = { deployer: Deployer; id: string; url: string };
 
-/** A deployment of a repository that the Git host does not have, so that rollouts of it end at once. */
+/** Creates a deployment of a repository that the Git host does not have, so that its rollouts end at once. */
 async function newParent(server: TestServer, host: GitHost, name = "mine"): Promise<Parent> {
   const deployer = await newDeployer(server);
   const deployment = await createDeployment(deployer, previewBody(host, name, NONE));
@@ -54,7 +54,7 @@ async function previewsOf({ deployer, id }: Parent): Promise<DeploymentBody[]> {
   return (body as { resources: DeploymentBody[] }).resources;
 }
 
-/** The branches that previews in service stand for. */
+/** Returns the branches of the previews in service. */
 async function branchesOf(parent: Parent): Promise<string[]> {
   const previews = await previewsOf(parent);
   return previews
@@ -73,7 +73,7 @@ async function messageOf(url: string, payload: object, event = "push"): Promise<
 
 describe("a push to another branch", () => {
   test(
-    "makes a preview with its own URL and state and the secrets of its deployment, gone with the branch",
+    "makes a preview with its own URL and state and its deployment's secrets, which is deleted with the branch",
     BUILDS,
     async ({ server, host, registry, expect }) => {
       const saying = (words: string) =>
@@ -149,14 +149,14 @@ describe("a push to another branch", () => {
     },
   );
 
-  test("makes one preview, and a revision for each push, in whatever order they are told", async ({
+  test("makes one preview, and a revision for each push, in whatever order they are delivered", async ({
     server,
     host,
     expect,
   }) => {
     const parent = await newParent(server, host);
     const { deployer, url } = parent;
-    // Its previews' names are random: none is kept from being made by the name of another.
+    // The names of its previews are random, so none can conflict with an existing name.
     const branch = "功能";
     const first = pushTo(branch, FIRST, 10);
     const together = await Promise.all([1, 2, 3, 4].map(() => sendEvent(url, first)));
@@ -176,7 +176,7 @@ describe("a push to another branch", () => {
     ]);
   });
 
-  test("takes the secrets that its deployment has then", async ({ server, host, expect }) => {
+  test("uses the current secrets of its deployment", async ({ server, host, expect }) => {
     const parent = await newParent(server, host);
     const { deployer, id, url } = parent;
     await sendEvent(url, pushTo("next", FIRST, 10));
@@ -190,7 +190,7 @@ describe("a push to another branch", () => {
     expect((await previewsOf(parent))[0]?.secrets).toEqual([]);
   });
 
-  test("gets a name of its own, also where another has it or nothing is left of it", async ({
+  test("gives the preview a unique name, also if another one has it or no character of the branch is left", async ({
     server,
     host,
     expect,
@@ -217,7 +217,7 @@ describe("a push to another branch", () => {
     expect(new Set(urls).size).toBe(5);
   });
 
-  test("is ignored where there are ten, for a tag, and where previews are switched off", async ({
+  test("is ignored if there are ten previews, for a tag, and if previews are switched off", async ({
     server,
     host,
     expect,
@@ -247,7 +247,7 @@ describe("a push to another branch", () => {
       200,
       "Ignored: the deployment does not build on push",
     ]);
-    // What there is goes with its branch all the same.
+    // The existing previews are still deleted with their branches.
     expect(await messageOf(url, deletionOf(NONE, branch), "delete")).toEqual([
       200,
       `The preview of ${branch} is deleted with its branch`,
@@ -255,8 +255,8 @@ describe("a push to another branch", () => {
   });
 });
 
-describe("a branch that is deleted", () => {
-  test("ends its preview once, whichever event says so, and whatever comes late", async ({
+describe("the deletion of a branch", () => {
+  test("deletes its preview once, whichever event reports it, and whatever arrives late", async ({
     server,
     host,
     expect,
@@ -282,7 +282,7 @@ describe("a branch that is deleted", () => {
         "200,The preview of next is deleted with its branch",
       ]),
     );
-    // GitHub may send any event again.
+    // GitHub may deliver any event again.
     expect(await messageOf(url, push)).toEqual([200, "Ignored: the branch was deleted"]);
     expect(await branchesOf(parent)).toEqual(["other"]);
     await sendEvent(url, pushTo("next", SECOND, 30));
@@ -302,7 +302,11 @@ describe("a branch that is deleted", () => {
     expect((await sendEvent(url, { ref: "next" }, { event: "delete" })).status).toBe(422);
   });
 
-  test("may be called what every object has", async ({ server, host, expect }) => {
+  test("works for branches named like an object's built-in members", async ({
+    server,
+    host,
+    expect,
+  }) => {
     const parent = await newParent(server, host);
     for (const branch of ["constructor", "__proto__", 'quo"te']) {
       await sendEvent(parent.url, pushTo(branch, FIRST, 10));
@@ -317,7 +321,7 @@ describe("a branch that is deleted", () => {
   });
 });
 
-test("previews go with their deployment", async ({ server, host, expect }) => {
+test("previews are deleted with their deployment", async ({ server, host, expect }) => {
   const parent = await newParent(server, host);
   const { deployer, id, url } = parent;
   await sendEvent(url, pushTo("next", FIRST, 10));
@@ -354,7 +358,7 @@ describe("previews are refused", () => {
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc }] } });
   });
 
-  test("to a preview, and to a change that takes away their secret", async ({
+  test("for a preview, and for a change that removes their secret", async ({
     server,
     host,
     expect,

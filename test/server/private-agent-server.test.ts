@@ -14,7 +14,7 @@ const testWithUsers = testWithServer({ ...VARS, AGENT_AUTH: "api-key" }, "custom
 const testWithPlatformKeys = testWithServer({ ...VARS, AGENT_AUTH: "api-key" });
 const testWithoutKeys = testWithServer({ ...VARS, AGENT_AUTH: "none" });
 
-/** Longer than a change of the private-endpoint settings takes to be seen. */
+/** Longer than a change of the private-endpoint settings takes to become visible. */
 const SEEN = { timeout: 150_000, interval: 200 };
 
 async function statuses(server: TestServer, headers: Record<string, string>): Promise<number[]> {
@@ -29,15 +29,15 @@ async function enrol(server: TestServer, privateOnly: boolean): Promise<void> {
   await addPrivateEndpoint(server.database, WORKSPACE, { privateOnly, networks: [] });
 }
 
-describe("an agent server whose project knows its users", () => {
-  testWithUsers("is on the hosts that its workspace is on", async ({ server, expect }) => {
+describe("an agent server whose project authenticates its users", () => {
+  testWithUsers("is served on the hosts of its workspace", async ({ server, expect }) => {
     expect(await statuses(server, bearer("ada"))).toEqual([200, 403]);
     await enrol(server, false);
     await vi.waitFor(
       async () => expect(await statuses(server, bearer("ada"))).toEqual([200, 200]),
       SEEN,
     );
-    // The project refuses, once the platform has let in.
+    // The platform lets the request in, and the project refuses it.
     expect(await statuses(server, {})).toEqual([401, 401]);
     await enrol(server, true);
     await vi.waitFor(
@@ -50,7 +50,7 @@ describe("an agent server whose project knows its users", () => {
 
 describe("a deployed agent", () => {
   testWithPlatformKeys(
-    "has a private host below that of all agents",
+    "has a private host below the private domain of agents",
     async ({ server, expect }) => {
       const recluse = await newTenant(server, "recluse", { privateOnly: true });
       const outsider = await newTenant(server, "outsider", null);
@@ -75,7 +75,7 @@ describe("a deployed agent", () => {
       expect(await asked(recluse, "hidden.agents.test")).toBe(403);
       expect(await asked(outsider, "open.us.p.agents.test")).toBe(403);
       expect(await asked(outsider, "open.agents.test")).toBe(200);
-      // Somebody else's, wherever it is asked for.
+      // The deployments belong to another workspace, so they are not found on any host.
       expect(await asked(recluse, "open.us.p.agents.test")).toBe(404);
       expect(await asked(outsider, "hidden.agents.test")).toBe(404);
     },
@@ -83,7 +83,7 @@ describe("a deployed agent", () => {
 });
 
 describe("an agent server without keys", () => {
-  testWithoutKeys("is on the hosts that its workspace is on", async ({ server, expect }) => {
+  testWithoutKeys("is served on the hosts of its workspace", async ({ server, expect }) => {
     expect(await statuses(server, {})).toEqual([200, 403]);
     await enrol(server, true);
     await vi.waitFor(async () => expect(await statuses(server, {})).toEqual([403, 200]), SEEN);

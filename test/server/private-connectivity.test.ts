@@ -23,7 +23,7 @@ const test = testWithServer({ AGENT_AUTH: "api-key", ...HOST_VARS })
     newTenant(server, "recluse", { privateOnly: true }),
   );
 
-/** Documented beside the routes, but no part of the API. */
+/** Pages that are documented beside the routes, and paths that do not exist. */
 const PAGES = [
   "/docs",
   "/docs/plain",
@@ -46,7 +46,7 @@ async function routes(server: TestServer): Promise<Route[]> {
   return [...(await documentedRoutes({ fetch: async () => Response.json(body) })), ...pages];
 }
 
-/** With a body that no route accepts: nothing is to be made. */
+/** Sends a body that no route accepts, so that nothing is created. */
 function askRoute(tenant: Tenant, network: Network, { method, path }: Route) {
   const body = method === "GET" || method === "DELETE" ? undefined : { unknown: true };
   return tenant.ask(network, method, fill(path, IDS), body);
@@ -54,7 +54,10 @@ function askRoute(tenant: Tenant, network: Network, { method, path }: Route) {
 
 const isHealthCheck = (path: string) => path === "/ok" || path === "/api/v1/ok";
 
-/** Without a key, by what they carry; with nothing that is known, they are about no workspace. */
+/**
+ * Routes without a key, which identify the workspace by other parameters; with unknown ones they belong to no
+ * workspace.
+ */
 const isKeyless = (path: string) =>
   /^\/api\/v[12]\/(public|feedback\/tokens)\/.|^\/v2\/auth\/(callback|setup|done)|\/github-webhook$/.test(
     path,
@@ -75,7 +78,7 @@ describe("on private hosts", () => {
     }
   });
 
-  test("nothing else does", async ({ server, expect }) => {
+  test("other requests need a key", async ({ server, expect }) => {
     for (const { method, path } of await routes(server)) {
       if (isHealthCheck(path)) continue;
       const target = fill(path, IDS);
@@ -84,7 +87,7 @@ describe("on private hosts", () => {
     }
   });
 
-  test("a workspace that is not enrolled gets nowhere", async ({ server, outsider, expect }) => {
+  test("a workspace that is not enrolled is refused", async ({ server, outsider, expect }) => {
     for (const route of await routes(server)) {
       if (isHealthCheck(route.path) || (isKeyless(route.path) && route.method !== "POST")) continue;
       const { status, body } = await askRoute(outsider, "private", route);
@@ -96,7 +99,7 @@ describe("on private hosts", () => {
     }
   });
 
-  test("an enrolled one is served, and on the public ones too", async ({
+  test("an enrolled workspace is served, also on the public hosts", async ({
     server,
     enrolled,
     expect,
@@ -110,7 +113,7 @@ describe("on private hosts", () => {
     }
   });
 
-  test("the plan has to be Enterprise still", async ({ server, expect }) => {
+  test("the plan must still be Enterprise", async ({ server, expect }) => {
     const tenant = await newTenant(server, "downgraded", {});
     await setWorkspacePlan(server.database, tenant.id, "plus");
     expect(await tenant.ask("private", "GET", "/api/v1/sessions")).toMatchObject({
@@ -120,7 +123,7 @@ describe("on private hosts", () => {
     expect((await tenant.ask("public", "GET", "/api/v1/sessions")).status).toBe(200);
   });
 
-  test("requests come from the workspace's networks, where it has named them", async ({
+  test("requests must come from the workspace's networks, if it has named any", async ({
     server,
     expect,
   }) => {
@@ -139,18 +142,14 @@ describe("on private hosts", () => {
     expect((await tenant.ask("public", "GET", "/api/v1/sessions")).status).toBe(200);
   });
 
-  test("paths of the tracing API may leave out its prefix", async ({
-    enrolled,
-    server,
-    expect,
-  }) => {
+  test("paths of the tracing API may omit its prefix", async ({ enrolled, server, expect }) => {
     const headers = { "x-api-key": "nonsense" };
     const answer = await askHost(server, "us.p.api.test", "/sessions", { headers });
     expect(answer.status).toBe(401);
     expect((await enrolled.ask("private", "GET", "/api/v1/info")).status).toBe(200);
   });
 
-  test("are those of the installation's own region", async ({ server, expect }) => {
+  test("only hosts of the installation's own region are served", async ({ server, expect }) => {
     for (const host of ["eu.p.api.test", "p.api.test", "us.p.p.api.test"]) {
       const { status } = await askHost(server, host, "/api/v1/info");
       expect([host, status]).toEqual([host, 404]);
@@ -159,7 +158,7 @@ describe("on private hosts", () => {
 });
 
 describe("on public hosts", () => {
-  test("a private-only workspace gets nowhere, and hears where to go", async ({
+  test("a private-only workspace is refused, with the host to use", async ({
     server,
     recluse,
     expect,
@@ -172,14 +171,14 @@ describe("on public hosts", () => {
     }
   });
 
-  test("a private-only workspace is served on the private ones", async ({ recluse, expect }) => {
+  test("a private-only workspace is served on the private hosts", async ({ recluse, expect }) => {
     const answer = await recluse.ask("private", "POST", "/threads", {});
     expect(answer.status).toBe(200);
     expect((await recluse.ask("private", "GET", "/v2/auth/providers")).status).toBe(200);
   });
 });
 
-describe("what needs no key", () => {
+describe("a request without a key", () => {
   test("is refused on the public hosts when the workspace is private-only", async ({
     server,
     recluse,
@@ -205,7 +204,7 @@ describe("what needs no key", () => {
       const path = new URL((body as { upload_url: string }).upload_url).pathname;
       return askHost(server, hostOf(path, asked), path, { method: "PUT", body: "a tarball" });
     };
-    // Let in, and no tarball.
+    // The request is let in, and its tarball is invalid.
     expect((await upload(recluse, "private", "private")).status).toBe(400);
     expect((await upload(outsider, "public", "public")).status).toBe(400);
     const publicly = await upload(recluse, "private", "public");
@@ -214,7 +213,7 @@ describe("what needs no key", () => {
     expect(refusalOf(privately)).toEqual([403, expect.stringMatching(NOT_ENROLLED)]);
   });
 
-  test("hears no event of GitHub where the workspace is not served", async ({
+  test("delivers no GitHub event where the workspace is not served", async ({
     server,
     recluse,
     outsider,

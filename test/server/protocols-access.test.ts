@@ -17,7 +17,7 @@ const MISSING_TASK = `${crypto.randomUUID()}:${crypto.randomUUID()}`;
 
 type User = string | { identity: string; rules: string };
 
-/** What each request of the two protocols is, and the event that it fires first. */
+/** The requests of the two protocols, and the event that each fires first. */
 const REQUESTS: Record<
   string,
   [
@@ -85,19 +85,22 @@ function mcp(server: TestServer, method: string, params: object, headers: Record
 }
 
 describe.for(Object.entries(REQUESTS))("%s", ([, [ask, event]]) => {
-  test("asks who it is, and not for a key of the platform", async ({ server, expect }) => {
+  test("authenticates the caller, and needs no key of the platform", async ({ server, expect }) => {
     const refusal = { status: 401, body: { detail: "Send a bearer token" } };
     for (const headers of [{}, { "x-api-key": "tw_x" }]) {
       expect(await ask(server, headers)).toEqual(refusal);
     }
   });
 
-  test("asks the handlers, with what it is about", async ({ server, expect }) => {
+  test("calls the authorisation handlers with the resource that it is about", async ({
+    server,
+    expect,
+  }) => {
     const headers = bearer({ identity: "asking", rules: "event" });
     expect(await ask(server, headers)).toEqual({ status: 418, body: { detail: event } });
   });
 
-  test("does nothing for somebody whom a handler refuses", async ({ server, expect }) => {
+  test("has no effect for a caller whom a handler refuses", async ({ server, expect }) => {
     const headers = bearer({ identity: "refused", rules: "deny" });
     expect(await ask(server, headers)).toEqual({ status: 403, body: { detail: "Forbidden" } });
     const client = server.client({ headers: bearer({ identity: "refused", rules: "allow" }) });
@@ -108,7 +111,7 @@ describe.for(Object.entries(REQUESTS))("%s", ([, [ask, event]]) => {
 describe("two users", () => {
   const as = (user: User) => bearer(user);
 
-  test("see the tools of their own assistants, and call no other", async ({ server, expect }) => {
+  test("see and call only the tools of their own assistants", async ({ server, expect }) => {
     const owner = server.client({ headers: as("owner") });
     const { assistant_id } = await owner.assistants.create({ graphId: "branching", name: "own" });
     const name = `own_${assistant_id.replaceAll("-", "")}`;
@@ -123,7 +126,7 @@ describe("two users", () => {
     await Promise.all([theirs.close(), others.close()]);
   });
 
-  test("are who the graph of a tool works for", async ({ server, expect }) => {
+  test("are passed to the graphs of tools", async ({ server, expect }) => {
     const mcp = await connectMcp(server, as({ identity: "carol", rules: "allow" }));
     const { structuredContent } = await mcp.callTool("configurable", {});
     expect(structuredContent).toMatchObject({
@@ -132,7 +135,7 @@ describe("two users", () => {
     await mcp.close();
   });
 
-  test("find no task of each other", async ({ server, expect }) => {
+  test("do not find each other's tasks", async ({ server, expect }) => {
     const owner = await connectA2a(server, "branching", as({ identity: "owner", rules: "allow" }));
     const part = { content: { $case: "data" as const, value: {} }, metadata: undefined };
     const task = await owner.sendMessage({

@@ -4,7 +4,7 @@ import { testWithServer } from "../support/server.ts";
 
 const test = testWithServer({ AGENT_AUTH: "api-key" }, "authenticated");
 
-test("a project that serves neither protocol answers as if there were none", async ({
+test("a project that disables both protocols answers as if they did not exist", async ({
   server,
   expect,
 }) => {

@@ -11,7 +11,7 @@ const test = testWithPlatform().extend("deployer", { scope: "file" }, ({ server 
 );
 
 describe("the quick start with plain requests", () => {
-  test("creates, reads, polls until DEPLOYED, calls, patches and rolls out the next", async ({
+  test("creates, reads, polls until DEPLOYED, calls, patches and rolls out the next revision", async ({
     server,
     deployer,
     expect,
@@ -64,7 +64,7 @@ describe("the quick start with plain requests", () => {
 });
 
 test.for(["a:b:c", "a:99999", "x y", "["])(
-  "answers 400 to a request whose Host is none: %s",
+  "a request with an invalid Host gets a 400: %s",
   async (host, { server, expect }) => {
     expect((await askHost(server, host, "/ok")).status).toBe(400);
   },

@@ -5,7 +5,7 @@ import { testWithServer, type TestServer } from "../support/server.ts";
 import { collect } from "../support/tracing.ts";
 
 const RUNS = 12;
-/** The client sends all at once, and waits longer from one attempt to the next. */
+/** The client sends many requests at once, and waits longer after each attempt. */
 const LIMIT = { count: 8, seconds: 1 };
 const INFO = "/api/v1/info";
 
@@ -17,7 +17,7 @@ type Sent = { path: string; status: number; ids: string[] };
 
 type Options = ConstructorParameters<typeof Client>[0];
 
-/** The official client as it comes, but for where it sends what; and all that it has sent. */
+/** Returns the official client with its defaults except for the endpoint, and the requests that it has sent. */
 async function recordingClient(
   server: TestServer,
   options: Options,
@@ -46,7 +46,7 @@ async function withoutMultipart(response: Response): Promise<Response> {
   return Response.json({ ...info, batch_ingest_config });
 }
 
-/** Of the runs that a body creates. */
+/** Returns the ids of the runs that a body creates. */
 function idsIn(body: unknown): string[] {
   if (body === undefined || body === null) return [];
   const text = typeof body === "string" ? body : new TextDecoder().decode(body as Uint8Array);
@@ -65,13 +65,13 @@ async function expectNothingLost(
   const storedIds = new Set(stored.map(({ id }) => id));
   const accepted = sent.filter(({ status }) => status === 202).flatMap((request) => request.ids);
   expect(accepted.filter((id) => !storedIds.has(id))).toEqual([]);
-  // The client tries again, and so everything arrives in the end.
+  // The client retries, so everything arrives in the end.
   expect(storedIds).toEqual(new Set(ids));
   for (const { outputs } of stored) expect(outputs).toEqual({ done: true });
 }
 
-describe("the official client under a low limit loses nothing", () => {
-  test("that it sends one by one", async ({ server, expect }) => {
+describe("the official client loses nothing under a low limit", () => {
+  test("when it sends one by one", async ({ server, expect }) => {
     const { client, sent } = await recordingClient(server, { autoBatchTracing: false });
     const runs = Array.from(
       { length: RUNS },
@@ -89,7 +89,7 @@ describe("the official client under a low limit loses nothing", () => {
     await expectNothingLost(expect, client, { project: "singles", sent, ids });
   });
 
-  test("that it sends in batches", async ({ server, expect }) => {
+  test("when it sends in batches", async ({ server, expect }) => {
     const { client, sent } = await recordingClient(server, { batchSizeLimit: 1 });
     const ids: string[] = [];
     for (let index = 0; index < RUNS; index += 1) {

@@ -6,7 +6,7 @@ const RUN = "6f1c6a52-0f0e-4a3c-9a54-2f1f6a1c2b3d";
 
 type Key = "x-api-key" | "x-user-id" | "IP";
 
-/** The published table: a request that each row counts, by what, and the limits of us and eu. */
+/** The published table: a request of each row, the key that it is counted by, and the limits of us and eu. */
 const TABLE: readonly [request: string, key: Key, us: string, eu: string][] = [
   ["OPTIONS /api/v1/runs", "IP", "2000 / 10", "2000 / 10"],
   ["GET /api/v1/info", "IP", "2000 / 10", "2000 / 10"],
@@ -46,7 +46,7 @@ const TABLE: readonly [request: string, key: Key, us: string, eu: string][] = [
   ["GET /api/v1/sessions", "IP", "100 / 60", "100 / 60"],
 ];
 
-/** Rows that refuse after so few requests that a test can send them. */
+/** Rows with limits up to this are tested to the limit; for others a test would have to send too many requests. */
 const LOW = 30;
 
 for (const region of ["us", "eu"] as const) {
@@ -69,11 +69,11 @@ for (const region of ["us", "eu"] as const) {
   });
 }
 
-/** Of a key or a user that no other row has, so that rows do not share what they count. */
+/** Returns headers with a key or user that no other row has, so that rows do not share counters. */
 async function headersFor(server: TestServer, key: Key): Promise<Record<string, string>> {
   if (key === "x-user-id") return { "x-user-id": crypto.randomUUID() };
   if (key === "IP") return {};
-  // The plan that a region without plans of its own gives.
+  // The plan of workspaces in a region without its own plans.
   const { apiKey } = await makeWorkspace(server, "limits", "developer");
   return { "x-api-key": apiKey };
 }

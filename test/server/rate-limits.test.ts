@@ -23,7 +23,7 @@ function limitHeaders({ headers }: { headers: Headers }): Record<string, string>
   return Object.fromEntries([...headers].filter(([name]) => LIMITED.includes(name)));
 }
 
-/** Which limit counted a request, by name; null when none did. */
+/** Returns the name of the limit that counted a request, or null if none did. */
 function limitOf({ headers }: { headers: Headers }): string | null {
   return /^"([\w-]+)"/.exec(headers.get("ratelimit-policy") ?? "")?.[1] ?? null;
 }
@@ -33,15 +33,15 @@ function get(server: TestServer, path: string, headers: Record<string, string> =
 }
 
 describe("the other region", () => {
-  test("asks for plans without a limit", async ({ server, expect }) => {
+  test("requests plans without a limit", async ({ server, expect }) => {
     const answer = await get(server, "/api/v1/internal/plans/one");
     expect([answer.status, limitOf(answer)]).toEqual([401, null]);
     expect(limitOf(await get(server, "/api/v1/internal/plans"))).not.toBeNull();
   });
 });
 
-describe("a request too many", () => {
-  test("is answered in the tracing API's shape", async ({ server, expect }) => {
+describe("a request over the limit", () => {
+  test("has an error in the tracing API's format", async ({ server, expect }) => {
     const headers = { "x-api-key": await newLimitedKey(server) };
     const answers = [];
     for (let count = 0; count < 3; count += 1) {
@@ -75,7 +75,7 @@ describe("a request too many", () => {
     });
   });
 
-  test("is answered as a problem below /api/v2, and as detail by the control plane", async ({
+  test("has a problem as its body below /api/v2, and a detail in the control plane", async ({
     server,
     expect,
   }) => {
@@ -101,7 +101,7 @@ describe("a request too many", () => {
     });
   });
 
-  test("may be seen by a page of another origin", async ({ server, expect }) => {
+  test("can be read by a page of another origin", async ({ server, expect }) => {
     const headers = { "x-api-key": await newLimitedKey(server), origin: "https://app.example" };
     for (let count = 0; count < 2; count += 1) await get(server, "/api/v1/sessions", headers);
     const refused = await get(server, "/api/v1/sessions", headers);
@@ -112,8 +112,8 @@ describe("a request too many", () => {
   });
 });
 
-describe("what is counted", () => {
-  test("paths that do not exist, and requests that are refused otherwise", async ({
+describe("the counters", () => {
+  test("include missing paths, and requests that are refused for other reasons", async ({
     server,
     expect,
   }) => {
@@ -128,7 +128,7 @@ describe("what is counted", () => {
     expect(statuses).toEqual([404, 403, 429]);
   });
 
-  test("each limit by itself, and each key", async ({ server, expect }) => {
+  test("are separate for each limit and each key", async ({ server, expect }) => {
     const keys = [await newLimitedKey(server), await newLimitedKey(server)];
     for (const key of keys) {
       const statuses = [];
@@ -148,7 +148,7 @@ describe("what is counted", () => {
     }
   });
 
-  test("a key as one, however it is sent", async ({ server, expect }) => {
+  test("count a key once, however it is sent", async ({ server, expect }) => {
     const key = await newLimitedKey(server);
     const statuses = [];
     for (const headers of [
@@ -161,7 +161,7 @@ describe("what is counted", () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  test("what is no key as no key", async ({ server, expect }) => {
+  test("count an invalid key like none", async ({ server, expect }) => {
     const made = { "x-api-key": `tw_${"a".repeat(43)}` };
     const answer = await get(server, "/api/v1/sessions", made);
     expect([answer.status, limitOf(answer)]).toEqual([401, "public"]);
@@ -170,7 +170,10 @@ describe("what is counted", () => {
     expect(limitOf(await get(server, "/api/v1/sessions", { "x-api-key": apiKey }))).toBe("public");
   });
 
-  test("a user by the address too, which a client cannot choose", async ({ server, expect }) => {
+  test("count a user together with the address, which a client cannot choose", async ({
+    server,
+    expect,
+  }) => {
     const remaining = async (headers: Record<string, string>): Promise<string | null> => {
       const answer = await send(server, "DELETE", "/api/v1/sessions", undefined, headers);
       expect(limitOf(answer)).toBe("deletion-user");
@@ -182,13 +185,13 @@ describe("what is counted", () => {
     expect(await remaining({ "x-user-id": "grace" })).toBe("29");
   });
 
-  test("a workspace without limits of its own by the general ones", async ({ server, expect }) => {
+  test("use the general limits for a workspace without its own", async ({ server, expect }) => {
     const { apiKey } = await makeWorkspace(server, "general");
     const answer = await get(server, "/api/v1/sessions", { "x-api-key": apiKey });
     expect(answer.headers.get("x-ratelimit-limit")).toBe("1000");
   });
 
-  test("multipart ingest against nothing but its own limit", async ({ server, expect }) => {
+  test("count multipart ingest against its own limit only", async ({ server, expect }) => {
     const key = await newLimitedKey(server);
     for (let count = 0; count < 3; count += 1) {
       await get(server, "/api/v1/sessions", { "x-api-key": key });
@@ -228,9 +231,9 @@ describe("the agent server", () => {
   });
 });
 
-describe("on hosts of their own", () => {
+describe("on separate hosts", () => {
   onHosts(
-    "everything on the tracing API's host is limited, by paths with and without a prefix",
+    "all requests to the tracing API's host are limited, with and without a prefix in the path",
     async ({ server, expect }) => {
       const { apiKey } = await makeWorkspace(server, "hosts");
       const headers = { "x-api-key": apiKey };
@@ -265,14 +268,14 @@ describe("on hosts of their own", () => {
     },
   );
 
-  onHosts("a host that serves nothing limits nothing", async ({ server, expect }) => {
+  onHosts("a host that serves nothing has no limits", async ({ server, expect }) => {
     const { port } = new URL(server.url);
     const answer = await fetch(`http://localhost:${port}/api/v1/info`);
     expect([answer.status, limitOf(answer)]).toEqual([404, null]);
   });
 });
 
-switchedOff("with RATE_LIMITS off nothing is limited", async ({ server, expect }) => {
+switchedOff("RATE_LIMITS=off disables all limits", async ({ server, expect }) => {
   const answer = await get(server, "/api/v1/info");
   expect([answer.status, limitHeaders(answer)]).toEqual([200, {}]);
 });

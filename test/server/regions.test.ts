@@ -30,7 +30,7 @@ async function newWorkspace({ database }: RegionServer, plan: string) {
   return { id: String(id), apiKey: String(key) };
 }
 
-/** Leaves a text in everything that a region stores: agents, traces, exports, OAuth. */
+/** Puts a text into everything that a region stores: agents, traces, exports, OAuth. */
 async function leave(server: RegionServer, text: string): Promise<void> {
   const workspace = await ingestWorkspace(server, `workspace ${text}`);
   const { apiKey } = workspace;
@@ -91,7 +91,7 @@ async function leave(server: RegionServer, text: string): Promise<void> {
   );
 }
 
-/** Which of a local platform's storages a file is in: v3/<kind>/... */
+/** Returns the storage kinds of a local platform's files, which are at v3/<kind>/... */
 const kindsOf = (files: string[]) =>
   [...new Set(files.map((file) => file.split("/")[1]))].toSorted();
 
@@ -111,63 +111,67 @@ describe("two regions side by side", () => {
     expect(filesWith(eu.stateDir, texts.us)).toEqual([]);
   });
 
-  test("know each other's keys and plans", { timeout: TIMEOUT_MS }, async ({ expect }) => {
-    const { us, eu } = await newRegions();
-    const american = await newWorkspace(us, "plus");
-    const european = await newWorkspace(eu, "plus");
-    const poor = await newWorkspace(eu, "developer");
-    const list = (server: RegionServer, apiKey: string, path = "/api/v1/sessions") =>
-      answerOf(send(server, "GET", path, undefined, { "x-api-key": apiKey }));
-    const connect = (server: RegionServer, apiKey: string) =>
-      answerOf(
-        send(
-          server,
-          "POST",
-          "/api/v1/bulk-exports/destinations",
-          destinationBody({ url: server.s3.endpoint, ...server.s3 }),
-          { "x-api-key": apiKey },
-        ),
-      );
+  test(
+    "recognise each other's keys, and share plans",
+    { timeout: TIMEOUT_MS },
+    async ({ expect }) => {
+      const { us, eu } = await newRegions();
+      const american = await newWorkspace(us, "plus");
+      const european = await newWorkspace(eu, "plus");
+      const poor = await newWorkspace(eu, "developer");
+      const list = (server: RegionServer, apiKey: string, path = "/api/v1/sessions") =>
+        answerOf(send(server, "GET", path, undefined, { "x-api-key": apiKey }));
+      const connect = (server: RegionServer, apiKey: string) =>
+        answerOf(
+          send(
+            server,
+            "POST",
+            "/api/v1/bulk-exports/destinations",
+            destinationBody({ url: server.s3.endpoint, ...server.s3 }),
+            { "x-api-key": apiKey },
+          ),
+        );
 
-    expect((await list(us, american.apiKey)).status).toBe(200);
-    expect((await list(eu, european.apiKey)).status).toBe(200);
-    const elsewhere = (region: string, host: string) => ({
-      status: 401,
-      body: { detail: `This API key is of the ${region} region: use https://${host}` },
-    });
-    for (const path of ["/api/v1/sessions", "/v2/auth/providers", "/threads/x/state"]) {
-      expect(await list(us, european.apiKey, path)).toEqual(elsewhere("EU", "eu.api.test"));
-      expect(await list(eu, american.apiKey, path)).toEqual(elsewhere("US", "api.test"));
-    }
+      expect((await list(us, american.apiKey)).status).toBe(200);
+      expect((await list(eu, european.apiKey)).status).toBe(200);
+      const elsewhere = (region: string, host: string) => ({
+        status: 401,
+        body: { detail: `This API key is of the ${region} region: use https://${host}` },
+      });
+      for (const path of ["/api/v1/sessions", "/v2/auth/providers", "/threads/x/state"]) {
+        expect(await list(us, european.apiKey, path)).toEqual(elsewhere("EU", "eu.api.test"));
+        expect(await list(eu, american.apiKey, path)).toEqual(elsewhere("US", "api.test"));
+      }
 
-    expect((await connect(eu, european.apiKey)).status).toBe(200);
-    const refused = {
-      status: 403,
-      body: { detail: "Bulk export needs the plan Plus or Enterprise" },
-    };
-    expect(await connect(eu, poor.apiKey)).toEqual(refused);
+      expect((await connect(eu, european.apiKey)).status).toBe(200);
+      const refused = {
+        status: 403,
+        body: { detail: "Bulk export needs the plan Plus or Enterprise" },
+      };
+      expect(await connect(eu, poor.apiKey)).toEqual(refused);
 
-    const path = `/api/v1/internal/plans/${european.id}`;
-    const call = { method: "GET", url: us.url + path };
-    const signed = await signCall(REGION_SECRET, call, Date.now());
-    const asked = (server: RegionServer, headers: Record<string, string>, to = path) =>
-      answerOf(send(server, "GET", to, undefined, headers));
-    expect(await asked(us, signed)).toEqual({
-      status: 200,
-      body: { workspace_id: european.id, plan: "plus" },
-    });
-    expect((await asked(us, signed, `/api/v1/internal/plans/${poor.id}`)).status).toBe(401);
-    expect((await asked(us, {})).status).toBe(401);
-    expect((await asked(us, { "x-api-key": american.apiKey })).status).toBe(401);
-    const old = await signCall(REGION_SECRET, call, Date.now() - 61_000);
-    expect((await asked(us, old)).status).toBe(401);
-    expect((await asked(eu, signed)).status).toBe(404);
+      const path = `/api/v1/internal/plans/${european.id}`;
+      const call = { method: "GET", url: us.url + path };
+      const signed = await signCall(REGION_SECRET, call, Date.now());
+      const asked = (server: RegionServer, headers: Record<string, string>, to = path) =>
+        answerOf(send(server, "GET", to, undefined, headers));
+      expect(await asked(us, signed)).toEqual({
+        status: 200,
+        body: { workspace_id: european.id, plan: "plus" },
+      });
+      expect((await asked(us, signed, `/api/v1/internal/plans/${poor.id}`)).status).toBe(401);
+      expect((await asked(us, {})).status).toBe(401);
+      expect((await asked(us, { "x-api-key": american.apiKey })).status).toBe(401);
+      const old = await signCall(REGION_SECRET, call, Date.now() - 61_000);
+      expect((await asked(us, old)).status).toBe(401);
+      expect((await asked(eu, signed)).status).toBe(404);
 
-    // What is known goes on, and what is not has the lowest plan.
-    const later = await newWorkspace(eu, "plus");
-    await us.close();
-    expect((await connect(eu, european.apiKey)).status).toBe(200);
-    expect(await connect(eu, later.apiKey)).toEqual(refused);
-    expect((await list(eu, later.apiKey)).status).toBe(200);
-  });
+      // Cached plans stay in use, and unknown ones count as the lowest plan.
+      const later = await newWorkspace(eu, "plus");
+      await us.close();
+      expect((await connect(eu, european.apiKey)).status).toBe(200);
+      expect(await connect(eu, later.apiKey)).toEqual(refused);
+      expect((await list(eu, later.apiKey)).status).toBe(200);
+    },
+  );
 });

@@ -46,11 +46,11 @@ export default { plain: () => <p className={String(styles)}>plain</p> };`,
   "src/plain.module.css": `.local { color: blue }`,
 };
 
-/** Paths of the machine that built, in comments between modules. */
+/** Removes the comments between modules, which have paths of the machine that built. */
 const withoutPlaces = (script: string): string => script.replaceAll(/^ *\/\/ .*\n/gm, "");
 
 test(
-  "components that are built on the platform are those of a build on the machine",
+  "components that are built on the platform equal those of a local build",
   BUILDS,
   async ({ server, registry, expect }) => {
     const deployer = await newDeployer(server);

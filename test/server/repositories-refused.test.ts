@@ -16,7 +16,7 @@ const PACKAGES = ["@langchain/core", "@langchain/langgraph"];
 const CONFIG = { "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.js:graph" } }) };
 const AGENT = { ...CONFIG, "agent.js": 'export { graph } from "@langchain/langgraph";' };
 
-/** The files of a project, with a change of its lockfile. */
+/** Returns the files of a project, with a change of its lockfile. */
 async function locked(
   registry: NpmRegistry,
   change: (lock: { packages: Record<string, Record<string, unknown>> }) => void,
@@ -29,7 +29,7 @@ async function locked(
 
 const CORE = "node_modules/@langchain/core";
 
-describe("a build fails with a sentence", BUILDS, () => {
+describe("a build fails with a clear message", BUILDS, () => {
   test.for<[string, (registry: NpmRegistry) => Files | Promise<Files>, RegExp]>([
     [
       "without a configuration",
@@ -37,7 +37,7 @@ describe("a build fails with a sentence", BUILDS, () => {
       /^no project here: langgraph\.json does not exist$/,
     ],
     [
-      "for a configuration that is no JSON",
+      "for a configuration that is not JSON",
       () => ({ "langgraph.json": "{" }),
       /^langgraph\.json is not valid JSON/,
     ],
@@ -108,7 +108,7 @@ describe("a build fails with a sentence", BUILDS, () => {
       /^@langchain\/core comes from git\+ssh:.*: only packages of the registry can be installed here$/,
     ],
     [
-      "for an export that is not there",
+      "for a missing export",
       (registry) => locked(registry, () => undefined),
       /does not build:\n.*graph "agent": .*agent\.js has no export named "graph"|No matching export/,
     ],
@@ -123,7 +123,7 @@ describe("a build fails with a sentence", BUILDS, () => {
     });
   });
 
-  test("for a branch that is not there", async ({ server, host, expect }) => {
+  test("for a branch that does not exist", async ({ server, host, expect }) => {
     host.push("acme/branches", AGENT);
     const deployer = await newDeployer(server);
     const revision = { repo_ref: "nowhere" };
@@ -136,7 +136,7 @@ describe("a build fails with a sentence", BUILDS, () => {
   });
 });
 
-test("a private repository is read with the deployment's token, which goes nowhere else", async ({
+test("a private repository is read with the deployment's token, which is sent nowhere else", async ({
   server,
   host,
   expect,
@@ -163,7 +163,7 @@ test("a private repository is read with the deployment's token, which goes nowhe
   expect(archive?.headers["host"]).toMatch(/^localhost:/);
 });
 
-test("a new revision takes the branch as it is, and a redeploy the commit that there was", async ({
+test("a new revision takes the branch's latest commit, and a redeploy the commit of that revision", async ({
   server,
   host,
   expect,
@@ -188,7 +188,7 @@ test("a new revision takes the branch as it is, and a redeploy the commit that t
   });
 });
 
-test("an installation without an account has no integrations, and says what there is instead", async ({
+test("an installation without an account has no integrations, and says what to do instead", async ({
   server,
   host,
   expect,

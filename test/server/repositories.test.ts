@@ -21,7 +21,7 @@ import { temporaryProject } from "../unit/cli/support/temporary-project.ts";
 const PACKAGES = ["@langchain/core", "@langchain/langgraph", "@langchain/openai", "zod"];
 const BY_NAME = ["@langchain/core", "@langchain/langgraph", "@langchain/openai", "langchain"];
 
-/** A graph of a package of the same repository. */
+/** A graph that imports a package of the same repository. */
 const MEMBER = `
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { greeting } from "@acme/words";
@@ -35,8 +35,8 @@ const GREETER = MEMBER.replace(/import .* from "@acme.*/, 'const greeting = "Hi"
 
 const asked = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
 
-describe("a repository becomes a deployment that answers", BUILDS, () => {
-  test("of a template, with its commit; packages and their bundles are kept for the next time", async ({
+describe("a repository becomes a working deployment", BUILDS, () => {
+  test("from a template, with its commit, and its packages and their bundles are cached", async ({
     server,
     host,
     registry,
@@ -118,10 +118,10 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
     expect(JSON.stringify(values)).toContain("It is sunny in Oslo.");
   });
 
-  test("from a folder of it, with a package that is a link", async ({
-    server,
+  test("from a subfolder, with a package that is a link", async ({
     host,
     registry,
+    builder,
     expect,
   }) => {
     const manifests = await registry.manifests(PACKAGES.slice(0, 2), { workspace: "apps/agent" });
@@ -144,22 +144,21 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
       "packages/words/package.json": JSON.stringify({ name: "@acme/words", main: "./words.ts" }),
       "packages/words/words.ts": 'export const greeting: string = "Hello from the words";',
     });
-    const deployer = await newDeployer(server);
     const revision = { langgraph_config_path: "apps/agent/langgraph.json" };
-    const made = await rolledOut(deployer, githubBody(host, "mono", "acme/mono", { revision }));
+    const made = await rolledOut(builder, githubBody(host, "mono", "acme/mono", { revision }));
     expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
-    const client = agentClient(made.deployment, deployer.apiKey);
+    const client = agentClient(made.deployment, builder.apiKey);
     expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain(
       "Hello from the words",
     );
   });
 
-  test("whose sources the command uploads, without what .gitignore names", async ({
+  test("from sources that the command uploads, without the files that .gitignore excludes", async ({
     server,
     registry,
+    builder,
     expect,
   }) => {
-    const deployer = await newDeployer(server);
     const folder = temporaryProject({
       ...(await registry.manifests(PACKAGES.slice(0, 2))),
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
@@ -168,15 +167,15 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
       "left-out.txt": "nobody's business",
       "node_modules/thing/index.js": "",
     });
-    const platform = ["--host-url", server.url, "--api-key", deployer.apiKey, "--no-input"];
+    const platform = ["--host-url", server.url, "--api-key", builder.apiKey, "--no-input"];
     const options = ["--name", "uploaded", "--build", "remote"];
     const { code, stdout, stderr } = await threadworks(["deploy", folder, ...options, ...platform]);
     expect([code, stderr]).toEqual([0, expect.stringContaining("Packed 5 files of")]);
-    const client = new Client({ apiUrl: stdout.trim(), apiKey: deployer.apiKey });
+    const client = new Client({ apiUrl: stdout.trim(), apiKey: builder.apiKey });
     expect(JSON.stringify(await client.runs.wait(null, "agent", asked("Hello")))).toContain("Hi");
   });
 
-  test("and its build tells of each package while it waits for the next", async ({
+  test("and its build logs each package as it is done", async ({
     server,
     host,
     registry,
@@ -211,30 +210,28 @@ describe("a repository becomes a deployment that answers", BUILDS, () => {
 
   test.for(["classic", "berry"] as const)(
     "with the lockfile of yarn: %s",
-    async (yarn, { server, host, registry, expect }) => {
+    async (yarn, { host, registry, builder, expect }) => {
       host.push(`acme/${yarn}`, {
         ...(await registry.yarnManifests(PACKAGES.slice(0, 2), yarn)),
         "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
         "agent.ts": GREETER,
       });
-      const deployer = await newDeployer(server);
-      const made = await rolledOut(deployer, githubBody(host, yarn, `acme/${yarn}`));
+      const made = await rolledOut(builder, githubBody(host, yarn, `acme/${yarn}`));
       expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
-      const lines = await buildLines(deployer, made.deployment);
+      const lines = await buildLines(builder, made.deployment);
       expect(lines.filter((line) => line.startsWith("yarn.lock has digests"))).toHaveLength(
         yarn === "berry" ? 1 : 0,
       );
     },
   );
 
-  test("with the lockfile of pnpm", async ({ server, host, registry, expect }) => {
+  test("with the lockfile of pnpm", async ({ host, registry, builder, expect }) => {
     host.push("acme/pnpm", {
       ...(await registry.pnpmManifests(PACKAGES.slice(0, 2))),
       "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
       "agent.ts": GREETER,
     });
-    const deployer = await newDeployer(server);
-    const made = await rolledOut(deployer, githubBody(host, "pnpm", "acme/pnpm"));
+    const made = await rolledOut(builder, githubBody(host, "pnpm", "acme/pnpm"));
     expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
   });
 });

@@ -40,7 +40,7 @@ export const graph = new StateGraph(State, Annotation.Root({ model: Annotation<"
 };
 
 describe("the schemas of a project that is built on the platform", BUILDS, () => {
-  test("are those of its types, and are kept for the next build of the same", async ({
+  test("are those of its types, and are cached for the next identical build", async ({
     server,
     host,
     registry,

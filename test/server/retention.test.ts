@@ -5,7 +5,7 @@ import { testWithServer } from "../support/server.ts";
 const test = testWithServer({ RESUMABLE_STREAM_TTL_SECONDS: "8" });
 
 describe("after the retention of streams", () => {
-  test("events are gone and the result is not", async ({ client, expect }) => {
+  test("events are deleted and the result is kept", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "branching", {
       input: {},
@@ -19,7 +19,7 @@ describe("after the retention of streams", () => {
     expect((await client.runs.get(thread_id, run_id)).status).toBe("success");
   });
 
-  test("a resumable stateless run is gone as a whole", async ({ client, expect }) => {
+  test("a resumable stateless run is deleted as a whole", async ({ client, expect }) => {
     const { run_id } = await client.runs.create(null, "branching", {
       input: {},
       streamResumable: true,

@@ -6,7 +6,7 @@ import { MISSING_ID } from "../support/uuid.ts";
 
 const test = testInWorkspace();
 
-/** A run that does not end by itself, and one that waits behind it. */
+/** Creates a thread with a run that does not end by itself, and a run that waits behind it. */
 async function busyThread(client: Client) {
   const { thread_id } = await client.threads.create();
   const running = await client.runs.create(thread_id, "forever", { input: {} });
@@ -18,7 +18,7 @@ async function busyThread(client: Client) {
   return { thread_id, running: running.run_id, pending: pending.run_id };
 }
 
-/** The statuses of these runs once none is in flight but those that `inFlight` counts. */
+/** Waits until only `inFlight` runs are in flight, and returns the statuses of these runs. */
 async function settled(client: Client, threadId: string, inFlight: number) {
   return vi.waitFor(async () => {
     const runs = await client.runs.list(threadId);
@@ -29,7 +29,7 @@ async function settled(client: Client, threadId: string, inFlight: number) {
   }, 60_000);
 }
 
-/** The index has heard of so many busy threads. */
+/** Waits until the index has this number of busy threads. */
 async function busyThreads(client: Client, count: number): Promise<void> {
   await vi.waitFor(async () => {
     const found = await client.threads.count({ status: "busy" });
@@ -38,7 +38,10 @@ async function busyThreads(client: Client, count: number): Promise<void> {
 }
 
 describe("a batch of runs", () => {
-  test("makes each as a stateless run, and answers in their order", async ({ client, expect }) => {
+  test("creates each as a stateless run, and answers in their order", async ({
+    client,
+    expect,
+  }) => {
     const payloads = ["one", "two", "three"].map((name) => ({
       assistantId: "branching",
       input: { trail: [name] },
@@ -51,7 +54,7 @@ describe("a batch of runs", () => {
     expect(ids).toEqual(ids.toSorted());
   });
 
-  test("keeps the threads of those that say so", async ({ client, server, expect }) => {
+  test("keeps the threads of runs that request it", async ({ client, server, expect }) => {
     const body = ["a", "b"].map((name) => ({
       assistant_id: "branching",
       input: { trail: [name] },
@@ -70,7 +73,7 @@ describe("a batch of runs", () => {
     );
   });
 
-  test("makes none when one of them is refused", async ({ client, server, expect }) => {
+  test("creates no run if one of them is refused", async ({ client, server, expect }) => {
     const metadata = { batch: "refused" };
     const good = { assistant_id: "branching", input: {}, on_completion: "keep", metadata };
     const post = (body: unknown) => answerOf(send(server, "POST", "/runs/batch", body));
@@ -89,7 +92,7 @@ describe("a batch of runs", () => {
     expect(await client.threads.count({ metadata })).toBe(0);
   });
 
-  test("names what it ignored of each", async ({ server, expect }) => {
+  test("names the ignored fields of each run", async ({ server, expect }) => {
     const run = { assistant_id: "branching", input: {} };
     const answer = await send(server, "POST", "/runs/batch", [run, { ...run, streamMode: "x" }]);
     expect([answer.status, answer.headers.get("x-ignored-fields")]).toEqual([200, "[].streamMode"]);
@@ -97,7 +100,7 @@ describe("a batch of runs", () => {
 });
 
 describe("cancelling several runs", () => {
-  test("ends the named ones of a thread", async ({ client, expect }) => {
+  test("ends the named runs of a thread", async ({ client, expect }) => {
     const { thread_id, running, pending } = await busyThread(client);
     const last = await client.runs.create(thread_id, "branching", { input: {} });
     await client.runs.cancelMany({ threadId: thread_id, runIds: [running, pending, MISSING_ID] });
@@ -107,11 +110,11 @@ describe("cancelling several runs", () => {
       [pending]: "interrupted",
       [last.run_id]: "success",
     });
-    // They have ended: that is no reason to refuse.
+    // The runs have ended, which is no reason to refuse the request.
     await client.runs.cancelMany({ threadId: thread_id, runIds: [running] });
   });
 
-  test("ends those of a status on every thread", async ({ client, expect }) => {
+  test("ends the runs with a status on every thread", async ({ client, expect }) => {
     const [first, second] = [await busyThread(client), await busyThread(client)];
     await busyThreads(client, 2);
     await client.runs.cancelMany({ status: "pending" });
@@ -129,7 +132,7 @@ describe("cancelling several runs", () => {
     );
   });
 
-  test("removes them when they are rolled back", async ({ client, expect }) => {
+  test("removes them when rolled back", async ({ client, expect }) => {
     const { thread_id, running, pending } = await busyThread(client);
     const runIds = [running, pending];
     await client.runs.cancelMany({ threadId: thread_id, runIds, action: "rollback" });
@@ -139,7 +142,7 @@ describe("cancelling several runs", () => {
     );
   });
 
-  test("wants either a status or names", async ({ server, expect }) => {
+  test("needs either a status or ids", async ({ server, expect }) => {
     const named = { thread_id: MISSING_ID, run_ids: [MISSING_ID] };
     const run_ids = Array.from({ length: 1001 }, () => MISSING_ID);
     for (const [body, status] of [

@@ -4,6 +4,7 @@ import { answerOf, send } from "../support/http.ts";
 import { collect } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { MISSING_ID, UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
@@ -11,12 +12,8 @@ const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 
 type Seen = { seen: Record<string, Record<string, unknown>> };
 
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
-
-describe("what a run is given", () => {
-  test("reaches the graph", async ({ client, expect }) => {
+describe("the input and config of a run", () => {
+  test("reach the graph", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create({ metadata: { owner: "me" } });
     const values = await client.runs.wait(thread_id, "configurable", {
       input: {},
@@ -44,10 +41,10 @@ describe("what a run is given", () => {
     });
   });
 
-  test("names it, and limits how much of it happens at once", async ({ client, expect }) => {
+  test("set its name, and limit its concurrency", async ({ client, expect }) => {
     const stream = client.runs.stream(await newThread(client), "configurable", {
       input: {},
-      // The SDK's type has not all that LangChain's own has.
+      // The SDK's type lacks some members of LangChain's own.
       config: { run_name: "nightly", max_concurrency: 3 } as object,
       streamMode: ["events", "values"],
     });
@@ -58,7 +55,7 @@ describe("what a run is given", () => {
     expect(values).toMatchObject({ seen: { max_concurrency: 3 } });
   });
 
-  test("is laid over what the assistant has", async ({ client, expect }) => {
+  test("override those of the assistant", async ({ client, expect }) => {
     const { assistant_id } = await client.assistants.create({
       graphId: "configurable",
       config: {
@@ -96,7 +93,7 @@ describe("what a run is given", () => {
     });
   });
 
-  test("cannot set what only the server may", async ({ client, expect }) => {
+  test("cannot set values that are reserved for the server", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const values = await client.runs.wait(thread_id, "configurable", {
       input: {},
@@ -132,7 +129,7 @@ describe("what a run is given", () => {
     expect((await client.threads.get(thread_id)).config?.configurable).toEqual(expected);
   });
 
-  test("is not remembered by the thread for later runs", async ({ client, expect }) => {
+  test("do not apply to later runs of the thread", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const wait = async (configurable: Record<string, unknown>) =>
       (await client.runs.wait(thread_id, "configurable", {
@@ -145,7 +142,7 @@ describe("what a run is given", () => {
     expect(seen["configurable"]).not.toHaveProperty("once");
   });
 
-  test("names the graph that runs, not the one that ran before", async ({ client, expect }) => {
+  test("name the graph that runs, not the one that ran before", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "env_reader", { input: {} });
     const run = await client.runs.create(thread_id, "configurable", { input: {} });
@@ -156,7 +153,10 @@ describe("what a run is given", () => {
     expect((await client.threads.get(thread_id)).metadata).toMatchObject(graph);
   });
 
-  test("makes the graph of a factory, for its state as well", async ({ client, expect }) => {
+  test("are passed to a graph factory, for the state of the graph as well", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     const values = await client.runs.wait(thread_id, "factory", {
       input: {},
@@ -167,7 +167,7 @@ describe("what a run is given", () => {
     expect((await client.threads.getState(thread_id)).next).toEqual(["serve_mint"]);
   });
 
-  test("tells a factory what its graph is for, and the context of a run only", async ({
+  test("tell a factory the purpose of its graph, and the context only for a run", async ({
     client,
     expect,
   }) => {
@@ -205,7 +205,7 @@ describe("what a run is given", () => {
     ]);
   });
 
-  test("includes the project's environment and no other, also as a module loads", async ({
+  test("include the environment of the project and no other, also while a module loads", async ({
     client,
     expect,
   }) => {
@@ -217,7 +217,7 @@ describe("what a run is given", () => {
   });
 
   test.for(["builder", "promise"])(
-    "runs a graph that its module exports as a %s",
+    "run a graph that its module exports as a %s",
     async (graph, { client, expect }) => {
       expect(await client.runs.wait(null, graph, { input: { text: "hey" } })).toEqual({
         text: "hey!",
@@ -227,7 +227,7 @@ describe("what a run is given", () => {
 });
 
 describe("a run on a thread that does not exist", () => {
-  test("is refused unless the thread may be made", async ({ client, server, expect }) => {
+  test("is refused unless the thread may be created", async ({ client, server, expect }) => {
     const id = crypto.randomUUID();
     for (const suffix of ["", "/stream", "/wait"]) {
       const body = { assistant_id: "branching", input: {} };
@@ -270,7 +270,7 @@ describe("a run on a thread that does not exist", () => {
 });
 
 describe("a stateless run", () => {
-  test("is deleted with its thread at its end", async ({ client, server, expect }) => {
+  test("is deleted with its thread when it ends", async ({ client, server, expect }) => {
     const body = { assistant_id: "branching", input: {} };
     const { headers, body: values } = await send(server, "POST", "/runs/wait", body);
     expect(values).toEqual(ALL_STEPS);
@@ -291,7 +291,11 @@ describe("a stateless run", () => {
     expect((await send(server, "GET", `/runs/${id}/join`)).body).toEqual(ALL_STEPS);
   });
 
-  test("in the background is followed by its id alone", async ({ client, server, expect }) => {
+  test("is followed by its id alone when it runs in the background", async ({
+    client,
+    server,
+    expect,
+  }) => {
     const run = await client.runs.create(null, "custom_stream", {
       input: { count: 3, delay_ms: 50 },
       streamMode: "values",
@@ -303,13 +307,16 @@ describe("a stateless run", () => {
     expect((await joined).body).toMatchObject({ written: 3 });
   });
 
-  test("ends where its graph interrupts, and tells the interrupt", async ({ client, expect }) => {
+  test("ends at an interrupt of its graph, and returns the interrupt", async ({
+    client,
+    expect,
+  }) => {
     expect(await client.runs.wait(null, "interrupts", { input: {} })).toMatchObject({
       __interrupt__: [{ value: expect.anything() }],
     });
   });
 
-  test("runs beside others of its graph", async ({ client, expect }) => {
+  test("runs concurrently with others of its graph", async ({ client, expect }) => {
     const labels = Array.from({ length: 8 }, (_, index) => `run ${index}`);
     const waits = labels.map((label) =>
       client.runs.wait(null, "slow", { input: { label, steps: 2, delay_ms: 20 } }),
@@ -322,14 +329,14 @@ describe("a stateless run", () => {
 });
 
 describe("after_seconds", () => {
-  test("holds a run back while later ones pass it", async ({ client, expect }) => {
+  test("delays a run while later ones pass it", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const create = (label: string, afterSeconds?: number) =>
       client.runs.create(thread_id, "slow", {
         input: { label, steps: 1, delay_ms: 0 },
         ...(afterSeconds === undefined ? {} : { afterSeconds }),
       });
-    // A machine on which this takes long gets delays that are long beside it.
+    // The delays are long in comparison to the time that a run takes on this machine.
     const begun = performance.now();
     await client.runs.join(thread_id, (await create("measured")).run_id);
     const tookSeconds = (performance.now() - begun) / 1000;
@@ -370,7 +377,10 @@ describe("durability", () => {
     },
   );
 
-  test("exit keeps a run that stops at a breakpoint", async ({ client, expect }) => {
+  test("exit keeps the checkpoint of a run that stops at a breakpoint", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     const options = { input: {}, durability: "exit", interruptBefore: ["second"] } as const;
     await client.runs.wait(thread_id, "branching", {
@@ -381,7 +391,7 @@ describe("durability", () => {
     expect(await client.runs.wait(thread_id, "branching", { input: null })).toEqual(ALL_STEPS);
   });
 
-  test("has an older name that is still understood", async ({ client, expect }) => {
+  test("has an older name that still works", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "branching", { input: {}, checkpointDuring: false });
     expect(await client.threads.getHistory(thread_id)).toHaveLength(1);
@@ -389,7 +399,7 @@ describe("durability", () => {
 });
 
 describe("a run from a checkpoint", () => {
-  test("goes on from there on a branch of its own", async ({ client, expect }) => {
+  test("continues from there on a new branch", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "branching", { input: {} });
     const history = await client.threads.getHistory(thread_id);
@@ -413,7 +423,7 @@ describe("a run from a checkpoint", () => {
     });
   });
 
-  test("with edited state goes on from the edit", async ({ client, expect }) => {
+  test("continues from the edited state", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "branching", { input: {} });
     const history = await client.threads.getHistory(thread_id);
@@ -446,7 +456,7 @@ describe("input", () => {
     expect(run?.status).toBe("error");
   });
 
-  test("is held against the graph's own schema", async ({ client, expect }) => {
+  test("is validated by the graph's own schema", async ({ client, expect }) => {
     const wait = (question: string) =>
       client.runs.wait(null, "zod_state", { input: { question }, context: { tone: "polite" } });
     expect(await wait("two words")).toMatchObject({

@@ -4,7 +4,7 @@ import { testWithServer } from "../support/server.ts";
 const test = testWithServer({ RUN_TIMEOUT_SECONDS: "5" });
 
 describe("a run that takes longer than RUN_TIMEOUT_SECONDS", () => {
-  test("ends with status timeout, and the next one runs", async ({ client, expect }) => {
+  test("ends with the status timeout, and the next one runs", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "forever", { input: {} });
     const next = await client.runs.create(thread_id, "env_reader", { input: {} });

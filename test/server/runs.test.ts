@@ -4,16 +4,13 @@ import { answerOf, send } from "../support/http.ts";
 import { collect, dataOf, namesOf } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { ISO_TIME, MISSING_ID, UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
 const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
-
-/** A run that ends only by being cancelled, once it has left its first step behind. */
+/** Starts a run that ends only by being cancelled, and waits until its first step is stored. */
 async function startForever(client: Client, threadId: string): Promise<Run> {
   const run = await client.runs.create(threadId, "forever", { input: {} });
   await vi.waitFor(async () => {
@@ -82,7 +79,7 @@ describe("a background run", () => {
     });
   });
 
-  test("is joined again after it ended, with the same result", async ({ client, expect }) => {
+  test("can be joined after it has ended, with the same result", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "branching", { input: {} });
     const joined = await Promise.all([
@@ -97,7 +94,7 @@ describe("a background run", () => {
     ]);
   });
 
-  test("says where it is", async ({ client, server, expect }) => {
+  test("returns its location", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const body = { assistant_id: "branching", input: {} };
     const created = await send(server, "POST", `/threads/${thread_id}/runs`, body);
@@ -114,7 +111,7 @@ describe("a background run", () => {
     }
   });
 
-  test("tells the SDK's caller which run was created", async ({ client, expect }) => {
+  test("reports the created run to the SDK's caller", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const created: unknown[] = [];
     const onRunCreated = (params: unknown) => void created.push(params);
@@ -125,7 +122,10 @@ describe("a background run", () => {
 });
 
 describe("the list of runs", () => {
-  test("is newest first, in pages, by status and by field", async ({ client, expect }) => {
+  test("has the newest ones first, in pages, filtered by status and with selected fields", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     const ids: string[] = [];
     for (const kind of ["none", "error", "none"]) {
@@ -154,11 +154,11 @@ describe("the list of runs", () => {
     ["GET", `/threads/${MISSING_ID}/runs/${MISSING_ID}/stream`, expectMissingThread()],
     ["GET", `/runs/${MISSING_ID}/join`, expectMissingThread()],
     ["GET", `/runs/${MISSING_ID}/stream`, expectMissingThread()],
-  ] as const)("is not there for %s %s", async ([method, path, detail], { server, expect }) => {
+  ] as const)("is a 404 for %s %s", async ([method, path, detail], { server, expect }) => {
     expect(await answerOf(send(server, method, path))).toEqual({ status: 404, body: { detail } });
   });
 
-  test("is told whatever its size", async ({ client, server, expect }) => {
+  test("is complete whatever its size", async ({ client, server, expect }) => {
     const { thread_id } = await client.threads.create();
     const text = "語".repeat(4_000_000);
     for (let count = 0; count < 5; count += 1) {
@@ -201,7 +201,7 @@ describe("deleting a run", () => {
     expect(await client.threads.getHistory(thread_id)).toHaveLength(5);
   });
 
-  test("ends one that is under way", async ({ client, expect }) => {
+  test("ends a run that is under way", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await startForever(client, thread_id);
     await client.runs.delete(thread_id, run_id);
@@ -211,8 +211,8 @@ describe("deleting a run", () => {
   });
 });
 
-describe("cancelling", () => {
-  test("ends a running run and keeps what it did", async ({ client, server, expect }) => {
+describe("cancelling a run", () => {
+  test("ends a running run, and keeps its steps", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const run = await startForever(client, thread_id);
     const joined = client.runs.join(thread_id, run.run_id);
@@ -231,7 +231,7 @@ describe("cancelling", () => {
     expect((await client.threads.getState(thread_id)).next).toEqual(["wait"]);
   });
 
-  test("does not wait unless told to", async ({ client, server, expect }) => {
+  test("does not wait unless requested", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const run = await startForever(client, thread_id);
     expect((await send(server, "POST", cancelPath(run, "?wait=0"))).status).toBe(202);
@@ -239,7 +239,7 @@ describe("cancelling", () => {
     expect((await client.runs.get(thread_id, run.run_id)).status).toBe("interrupted");
   });
 
-  test("with rollback removes the run and its checkpoints", async ({ client, expect }) => {
+  test("removes the run and its checkpoints with rollback", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     await client.runs.wait(thread_id, "slow", { input: { steps: 1, delay_ms: 0, label: "kept" } });
     const before = await client.threads.get(thread_id);
@@ -253,7 +253,7 @@ describe("cancelling", () => {
     expect([after.status, after.values]).toEqual(["idle", before.values]);
   });
 
-  test("of a pending run leaves the running one alone", async ({ client, expect }) => {
+  test("leaves the running one alone if it is pending", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const running = await startForever(client, thread_id);
     const kept = await client.runs.create(thread_id, "branching", { input: {} });
@@ -270,7 +270,7 @@ describe("cancelling", () => {
     expect((await client.threads.get(thread_id)).status).toBe("interrupted");
   });
 
-  test("of a run that is not due yet makes the thread idle", async ({ client, expect }) => {
+  test("makes the thread idle if it is not due yet", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "branching", {
       input: {},
@@ -283,7 +283,7 @@ describe("cancelling", () => {
     expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
-  test("changes nothing once the run has ended", async ({ client, server, expect }) => {
+  test("changes nothing if it has ended", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const run = await client.runs.create(thread_id, "branching", { input: {} });
     await client.runs.join(thread_id, run.run_id);
@@ -294,7 +294,7 @@ describe("cancelling", () => {
 });
 
 describe("a run that fails", () => {
-  test("ends with its error, and keeps what it did before", async ({ client, server, expect }) => {
+  test("ends with its error, and keeps the steps before", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const error = { error: "FixtureError", message: "no such luck" };
     const body = { assistant_id: "throws", input: { message: error.message } };
@@ -325,7 +325,7 @@ describe("a run that fails", () => {
       client.runs.stream(null, "throws", { input: { kind: "string", message: "just text" } }),
     );
     expect(namesOf(events).at(-1)).toBe("error");
-    // LangGraph itself stumbles over the string, and says so with its text.
+    // LangGraph itself fails on the string, with an error that contains the text.
     expect(dataOf(events, "error")).toEqual([
       { error: expect.any(String), message: expect.stringContaining("just text") },
     ]);
@@ -359,12 +359,12 @@ describe("a run that fails", () => {
   });
 });
 
-describe("a value that JSON cannot carry", () => {
+describe("a value that JSON cannot represent", () => {
   test.for([
     ["bigint", 'The value at "value" cannot be serialised: it is a BigInt.'],
     ["circular", 'The value at "value.self" cannot be serialised: it is a circular reference.'],
   ])(
-    "of kind %s fails the run and says where it is",
+    "fails the run and reports its place if its kind is %s",
     async ([kind, message], { client, expect }) => {
       const thread_id = await newThread(client);
       const error = { error: "UnserialisableValueError", message };
@@ -372,13 +372,13 @@ describe("a value that JSON cannot carry", () => {
         client.runs.wait(thread_id, "unserialisable", { input: { kind }, raiseError: false });
       expect(await wait()).toEqual({ __error__: error });
       expect(await client.threads.get(thread_id)).toMatchObject({ status: "error", error });
-      // Whether the step after it still happens is LangGraph's timing.
+      // Whether the step after it still runs depends on LangGraph's timing.
       expect([[], ["go_on"]]).toContainEqual((await client.threads.getState(thread_id)).next);
     },
   );
 
   test.for(["function", "symbol"])(
-    "of kind %s is not stored, and the thread goes on",
+    "is not stored and does not block the thread if its kind is %s",
     async (kind, { client, expect }) => {
       const thread_id = await newThread(client);
       const wait = (input: Record<string, unknown>) =>

@@ -7,7 +7,7 @@ import { CASES } from "../support/sdk-walk/cases.ts";
 import { makeAllThings, MISSING_THINGS, type Things } from "../support/sdk-walk/walk.ts";
 import { requestsTo, testWithServer } from "../support/server.ts";
 
-/** The client of a user. */
+/** Returns the client of a user. */
 type As = (user: string) => Client;
 
 const PLACES = ["the built-in project", "a deployment"] as const;
@@ -35,7 +35,7 @@ const test = testWithServer({ AGENT_AUTH: "api-key" }, "guarded-walk")
 
 type Outcome = { error: string } | { value: unknown };
 
-/** What a call gives, without the ids themselves: equal when nobody could tell whose they are. */
+/** Returns the outcome of a call without ids. Equal outcomes reveal nothing about the owner of the ids. */
 async function outcomeOf(call: Promise<unknown>, things: Things): Promise<Outcome> {
   const { store_namespace, ...ids } = things;
   const withoutThings = (text: string): string => {
@@ -51,7 +51,7 @@ async function outcomeOf(call: Promise<unknown>, things: Things): Promise<Outcom
   }
 }
 
-/** Everything that the first user has, as they read it. */
+/** Reads all of the first user's resources as that user. */
 async function readAll(client: Client, things: Things): Promise<unknown> {
   const { thread_id, assistant_id, store_namespace } = things;
   return {
@@ -74,7 +74,7 @@ describe.for(PLACES)("%s with users of its own", (place) => {
   });
 
   test.for([...CASES].filter(([, { about }]) => about !== null))(
-    "answers %s about another user's things as about nothing",
+    "answers %s for another user's resources as for missing ones",
     async ([name, { about, takesIds = false }], { places, things, expect }) => {
       const other = places[place](`other_${name.replaceAll(/\W/g, "_")}`);
       if (about === null) throw new Error("There are only cases that name something here");
@@ -84,7 +84,7 @@ describe.for(PLACES)("%s with users of its own", (place) => {
         return;
       }
       expect(theirs).toEqual(await outcomeOf(about(other, MISSING_THINGS), MISSING_THINGS));
-      // A copy of a thread that is not there is a 409, and commands of a thread's stream have errors of their own.
+      // Copying a missing thread is a 409, and commands of a thread's stream have their own errors.
       const nothing = /HTTP 40[45]|HTTP 409: .*Thread not found|There is no run on/;
       const refused = { error: expect.stringMatching(nothing) };
       const pruned = { value: [{ pruned_count: 0 }, { pruned_count: 0 }] };
@@ -92,7 +92,7 @@ describe.for(PLACES)("%s with users of its own", (place) => {
     },
   );
 
-  test("leaves the first user all that they have", async ({ places, things, expect }) => {
+  test("leaves all of the first user's resources unchanged", async ({ places, things, expect }) => {
     const owner = places[place]("owner");
     const before = await readAll(owner, things[place]);
     for (const { about } of CASES.values()) {

@@ -22,7 +22,7 @@ const test = testWithServer({ AGENT_AUTH: "api-key" }, "walk")
 
 type NewClient = (ignored: Set<string>) => Client;
 
-/** Clients that note what the server says that it ignores of their requests. */
+/** Creates clients that record which fields of their requests the server ignores. */
 function clientAt(apiUrl: string, apiKey: string): NewClient {
   return (ignored) => {
     const noting: typeof fetch = async (input, init) => {
@@ -37,14 +37,14 @@ function clientAt(apiUrl: string, apiKey: string): NewClient {
 
 const BASE_METHODS = ["fetch", "prepareFetchOptions", "streamWithRetry"];
 
-describe("the cases", () => {
-  test("are of every method of the SDK", ({ expect }) => {
+describe("the test cases", () => {
+  test("cover every method of the SDK", ({ expect }) => {
     const { own, inherited } = sdkMethods(new Client({ apiKey: null }));
     expect(own).toEqual([...CASES.keys()].toSorted());
     expect(inherited).toEqual(BASE_METHODS);
   });
 
-  test.for(SDKS)("are of every method of $name", (sdk, { expect }) => {
+  test.for(SDKS)("cover every method of $name", (sdk, { expect }) => {
     const { own } = sdkMethods(new sdk.Client({ apiKey: null }));
     expect([...CASES.keys()]).toEqual(expect.arrayContaining(own));
   });

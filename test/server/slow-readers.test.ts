@@ -7,12 +7,12 @@ import { testWithPlatform } from "../support/platform-server.ts";
 import type { TestServer } from "../support/server.ts";
 import { eventsOf, openSocket, readEvents, type ThreadEvent } from "../support/thread-events.ts";
 
-// The proxy before the other server has buffers of its own.
+// The server is reached directly, as the proxy in front of the other test server has buffers.
 const test = testWithPlatform();
 
 const CHANNELS = ["custom", "lifecycle"];
 
-/** Of each kind. */
+/** Number of slow readers of each kind. */
 const SLOW = 10;
 
 const INPUT = { count: 3000, size: 10_000 };
@@ -23,7 +23,7 @@ async function answered(asked: ClientRequest, event: string): Promise<[IncomingM
   return (await once(asked, event)) as [IncomingMessage, Socket];
 }
 
-/** Asks for the thread's events, and reads nothing but the head of the answer. */
+/** Requests the thread's events, and reads only the head of the response. */
 async function openSlowStream(server: TestServer, threadId: string): Promise<Socket> {
   const asked = request(`${server.url}/threads/${threadId}/stream/events`, {
     method: "POST",
@@ -37,7 +37,7 @@ async function openSlowStream(server: TestServer, threadId: string): Promise<Soc
   return response.socket;
 }
 
-/** Subscribes by a WebSocket as browsers open it, and reads nothing. */
+/** Subscribes by a WebSocket as browsers do, and reads nothing. */
 async function openSlowSocket(server: TestServer, threadId: string) {
   const asked = request(`${server.url}/threads/${threadId}/stream/events`, {
     agent: false,
@@ -54,7 +54,7 @@ async function openSlowSocket(server: TestServer, threadId: string) {
   socket.pause();
   const command = { id: 1, method: "subscription.subscribe", params: { channels: CHANNELS } };
   const text = Buffer.from(JSON.stringify(command));
-  // A masked text of less than 126 bytes; the mask is zero.
+  // The frame is a masked text of less than 126 bytes, with zeros as its mask.
   socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text]));
   return { headers, socket };
 }
@@ -62,7 +62,10 @@ async function openSlowSocket(server: TestServer, threadId: string) {
 const indexes = (events: readonly ThreadEvent[]): number[] =>
   eventsOf(events, "custom").map((data) => (data as Written).payload.index);
 
-test("readers that read nothing cost others nothing, and no memory", async ({ server, expect }) => {
+test("readers that read nothing delay no other reader, and cost no memory", async ({
+  server,
+  expect,
+}) => {
   const client = server.client();
   const run = async (slow: number): Promise<number> => {
     const { thread_id } = await client.threads.create();
@@ -89,11 +92,14 @@ test("readers that read nothing cost others nothing, and no memory", async ({ se
   await run(0);
   const without = await run(0);
   const withSlow = await run(SLOW);
-  // Much less than would wait for the WebSockets alone, were it kept for them.
+  // The events for the WebSockets alone would take much more if they were kept in memory.
   expect(withSlow).toBeLessThan(without + (SLOW * INPUT.count * INPUT.size) / 2);
 });
 
-test("a WebSocket is not compressed, though its client can", async ({ server, expect }) => {
+test("a WebSocket is not compressed, even if its client supports it", async ({
+  server,
+  expect,
+}) => {
   const { thread_id } = await server.client().threads.create();
   const { headers, socket } = await openSlowSocket(server, thread_id);
   socket.destroy();

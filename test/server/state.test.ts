@@ -8,14 +8,14 @@ const test = testInWorkspace();
 
 type Branching = { counter: number; trail: string[] };
 
-/** A finished run of the three steps first, second, third. */
+/** Returns a thread with a finished run of the three steps first, second, third. */
 async function runBranching(client: Client): Promise<string> {
   const { thread_id } = await client.threads.create();
   await client.runs.wait(thread_id, "branching", { input: {} });
   return thread_id;
 }
 
-/** Stopped before the second of the three steps. */
+/** Returns a thread with a run that stopped before the second of its three steps. */
 async function stopBeforeSecond(client: Client): Promise<string> {
   const { thread_id } = await client.threads.create();
   await client.runs.wait(thread_id, "branching", { input: {}, interruptBefore: ["second"] });
@@ -47,7 +47,7 @@ describe("the state of a thread", () => {
     expect(await client.threads.getHistory(thread_id)).toEqual([]);
   });
 
-  test("says where it stands and where it comes from", async ({ client, expect }) => {
+  test("shows its checkpoint and its origin", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create({ metadata: { owner: "me" } });
     await client.runs.wait(thread_id, "branching", {
       input: {},
@@ -97,7 +97,7 @@ describe("the state of a thread", () => {
     });
   });
 
-  test("says what is next for as long as its run has more to do", async ({ client, expect }) => {
+  test("shows the next nodes as long as its run has more to do", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "slow", {
       input: { steps: 100_000, delay_ms: 20 },
@@ -139,7 +139,7 @@ describe("the state of a thread", () => {
   });
 });
 
-describe("history", () => {
+describe("the history of a thread", () => {
   test("lists the states, newest first", async ({ client, server, expect }) => {
     const thread_id = await runBranching(client);
     const history = await client.threads.getHistory<Branching>(thread_id);
@@ -158,7 +158,7 @@ describe("history", () => {
     expect((await send(server, "GET", `/threads/${thread_id}/history`)).body).toEqual(history);
   });
 
-  test("is cut by limit and by what comes before a checkpoint", async ({
+  test("is restricted by a limit and to states before a checkpoint", async ({
     client,
     server,
     expect,
@@ -183,7 +183,7 @@ describe("history", () => {
     expect((await send(server, "GET", `${path}?limit=0`)).status).toBe(422);
   });
 
-  test("has ten states unless asked for more", async ({ client, server, expect }) => {
+  test("has ten states by default", async ({ client, server, expect }) => {
     const { thread_id } = await client.threads.create();
     for (let run = 0; run < 3; run += 1) {
       await client.runs.wait(thread_id, "branching", { input: {} });
@@ -193,7 +193,7 @@ describe("history", () => {
     expect(await client.threads.getHistory(thread_id, { limit: 1000 })).toHaveLength(15);
   });
 
-  test("is told whatever its size, and by the states that were asked for", async ({
+  test("is complete whatever its size, and can start at a given state", async ({
     client,
     server,
     expect,
@@ -231,7 +231,7 @@ describe("history", () => {
 });
 
 describe("updating the state", () => {
-  test("acts as the named node and decides what is next", async ({ client, expect }) => {
+  test("acts as the named node, and determines the next nodes", async ({ client, expect }) => {
     const thread_id = await stopBeforeSecond(client);
     const updated = await client.threads.updateState(thread_id, {
       values: { counter: 10, trail: ["by hand"] },
@@ -250,14 +250,14 @@ describe("updating the state", () => {
     });
   });
 
-  test("acts as the last node when none is named", async ({ client, expect }) => {
+  test("acts as the last node if none is named", async ({ client, expect }) => {
     const thread_id = await stopBeforeSecond(client);
     await client.threads.updateState(thread_id, { values: { trail: ["more"] } });
     const state = await client.threads.getState<Branching>(thread_id);
     expect(outline(state)).toEqual(["update", 2, ["second"], ["first", "more"]]);
   });
 
-  test("with null values makes a checkpoint and changes nothing", async ({ client, expect }) => {
+  test("makes a checkpoint but changes nothing with null values", async ({ client, expect }) => {
     const thread_id = await runBranching(client);
     const before = await client.threads.getState<Branching>(thread_id);
     await client.threads.updateState(thread_id, { values: null, asNode: "first" });
@@ -267,7 +267,7 @@ describe("updating the state", () => {
     expect(after.parent_checkpoint).toEqual(before.checkpoint);
   });
 
-  test("at an earlier checkpoint makes a fork", async ({ client, expect }) => {
+  test("makes a fork at an earlier checkpoint", async ({ client, expect }) => {
     const thread_id = await runBranching(client);
     const history = await client.threads.getHistory<Branching>(thread_id);
     const afterFirst = history.find(({ values }) => values.trail.length === 1);
@@ -296,7 +296,7 @@ describe("updating the state", () => {
     expect((await update()).status).toBe(200);
   });
 
-  test("is refused where there is nothing to update", async ({ client, server, expect }) => {
+  test("is refused if there is nothing to update", async ({ client, server, expect }) => {
     const { thread_id } = await client.threads.create();
     const update = (id: string, body: object) =>
       answerOf(send(server, "POST", `/threads/${id}/state`, body));
@@ -320,7 +320,7 @@ describe("updating the state", () => {
     expect(await client.threads.getHistory(thread_id)).toHaveLength(5);
   });
 
-  test("starts a thread whose graph its metadata names", async ({ client, expect }) => {
+  test("starts a thread whose metadata names its graph", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create({ graphId: "branching" });
     await client.threads.updateState(thread_id, { values: { counter: 1 }, asNode: "second" });
     expect(await client.runs.wait(thread_id, "branching", { input: null })).toEqual({
@@ -331,7 +331,7 @@ describe("updating the state", () => {
 });
 
 describe("the state of subgraphs", () => {
-  test("is named by a checkpoint, or shown whole on request", async ({ client, expect }) => {
+  test("is referenced by a checkpoint, or included on request", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "nested", { input: { confirm: true } });
     const shallow = await client.threads.getState(thread_id);
@@ -362,7 +362,7 @@ describe("the state of subgraphs", () => {
     expect([own.values, own.next]).toEqual([child?.values, child?.next]);
   });
 
-  test("has a history of its own", async ({ client, expect }) => {
+  test("has a separate history", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "nested", { input: { confirm: true } });
     const state = await client.threads.getState(thread_id);

@@ -31,7 +31,7 @@ describe("the store of a deployment", () => {
     });
   }
 
-  test("is that of its graphs", async ({ client, expect }) => {
+  test("is shared with its graphs", async ({ client, expect }) => {
     const namespace = ["shared"];
     const run = async (operation: object) => {
       const input = { operations: [{ namespace, key: "k", ...operation }] };
@@ -45,10 +45,7 @@ describe("the store of a deployment", () => {
     expect((await run({ op: "get" })).results).toEqual([null]);
   });
 
-  test("replaces a value as a whole, and keeps when it was first put", async ({
-    client,
-    expect,
-  }) => {
+  test("replaces a whole value, and keeps its creation time", async ({ client, expect }) => {
     await client.store.putItem(["replaced"], "k", { a: 1, b: 1 });
     const first = await client.store.getItem(["replaced"], "k");
     await client.store.putItem(["replaced"], "k", { a: 2 });
@@ -60,7 +57,7 @@ describe("the store of a deployment", () => {
     );
   });
 
-  test("is another one for another workspace", async ({ server, client, expect }) => {
+  test("is separate for each workspace", async ({ server, client, expect }) => {
     const { apiKey } = await makeWorkspace(server, "the neighbours'");
     const { store } = server.client({ apiKey });
     await client.store.putItem(["own"], "k", { of: "the first" });
@@ -104,7 +101,7 @@ describe("a search of items", () => {
     expect(items.map(({ key }) => key).toSorted()).toEqual(keys);
   });
 
-  test("with a query is answered as without it, and says so", async ({
+  test("gets the same items with a query as without one, and names it as ignored", async ({
     server,
     client,
     expect,
@@ -118,7 +115,7 @@ describe("a search of items", () => {
     expect(without.headers.has("x-ignored-fields")).toBe(false);
   });
 
-  test("gives more than the store reads in a turn", async ({ client, expect }) => {
+  test("returns more items than the store reads in one turn", async ({ client, expect }) => {
     const text = "x".repeat(1_800_000);
     const keys = Array.from({ length: 12 }, (_, index) => `${index}`);
     for (const key of keys) await client.store.putItem(["large"], key, { text, key });
@@ -129,7 +126,10 @@ describe("a search of items", () => {
 });
 
 describe("a list of namespaces", () => {
-  test("matches beginnings and ends, with a star for any one label", async ({ client, expect }) => {
+  test("matches prefixes and suffixes, with a star for any one label", async ({
+    client,
+    expect,
+  }) => {
     for (const namespace of [
       ["listed", "a", "notes"],
       ["listed", "b", "notes"],
@@ -156,7 +156,7 @@ describe("a list of namespaces", () => {
 });
 
 describe("a request to the store", () => {
-  test("reads a namespace as a text with dots and as a list", async ({
+  test("accepts a namespace as a text with dots and as a list", async ({
     server,
     client,
     expect,
@@ -187,7 +187,7 @@ describe("a request to the store", () => {
     expect(items.map((item) => item.key)).toEqual([key]);
   });
 
-  test("names what has no effect without an index", async ({ server, expect }) => {
+  test("names fields that have no effect without an index", async ({ server, expect }) => {
     const body = { namespace: ["unindexed"], key: "k", value: {}, index: ["text"] };
     const { status, headers } = await send(server, "PUT", "/store/items", body);
     expect([status, headers.get("x-ignored-fields")]).toEqual([204, "index"]);
@@ -257,7 +257,7 @@ describe("a request to the store", () => {
       invalid(["value"], `${BIG_VALUE} are allowed`, "too_long"),
     ],
     [
-      "a time to live that is none",
+      "an invalid time to live",
       "PUT",
       "/store/items",
       { ...item, ttl: "soon" },
@@ -281,7 +281,7 @@ describe("a request to the store", () => {
       { offset: -1 },
       invalid(["offset"], "Input should be greater than or equal to 0", "greater_than_equal"),
     ],
-  ] as const)("with %s is refused", async ([, method, path, body, refusal], { server, expect }) => {
+  ] as const)("is refused with %s", async ([, method, path, body, refusal], { server, expect }) => {
     expect(await answerOf(send(server, method, path, body))).toEqual(refusal);
   });
 });

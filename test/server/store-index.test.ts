@@ -14,7 +14,7 @@ function searched(server: TestServer, body: object) {
 
 describe("a search with a query", () => {
   for (const { name, Client } of SDKS) {
-    test(`gives the nearest items and their scores to ${name}`, async ({ server, expect }) => {
+    test(`returns the nearest items and their scores to ${name}`, async ({ server, expect }) => {
       const { store } = new Client({ apiUrl: server.url, apiKey: null, defaultHeaders: ALLOWED });
       const namespace = ["near", name.replaceAll(".", "-")];
       const put = (key: string, text: string, options: object = {}) =>
@@ -34,7 +34,7 @@ describe("a search with a query", () => {
     });
   }
 
-  test("is one of a graph, too", async ({ server, expect }) => {
+  test("works in a graph, too", async ({ server, expect }) => {
     const client = server.client({ headers: ALLOWED });
     const put = (key: string, text: string, index?: false | string[]) => ({
       op: "put",
@@ -53,7 +53,7 @@ describe("a search with a query", () => {
     const values = await client.runs.wait(null, "store", { input: { operations } });
     const found = (values as { results: unknown[] }).results.at(-1) as object[];
     expect(found).toMatchObject([{ key: "beach" }, { key: "noted" }]);
-    // What the graph put is found by the API.
+    // The API finds the items that the graph has put.
     const { body } = await searched(server, { namespace_prefix: ["of a graph"], query: "gold" });
     expect(body).toMatchObject({ items: [{ key: "coin" }, {}, {}] });
   });
@@ -73,7 +73,7 @@ describe("a search with a query", () => {
     expect(seen.items.map(({ value }) => value)).toEqual([{ text: "gold", of: "ada" }]);
   });
 
-  test("that ranks too much, or that the model fails at, says so", async ({ server, expect }) => {
+  test("reports too large a page, and a failure of the model", async ({ server, expect }) => {
     const { status, body } = await searched(server, { query: "gold", limit: 900, offset: 101 });
     expect([status, body]).toMatchObject([422, { detail: [{ loc: ["body", "limit"] }] }]);
     expect(await searched(server, { query: "unspeakable" })).toEqual({
@@ -89,7 +89,7 @@ describe("a search with a query", () => {
     expect(get.body).toBeNull();
   });
 
-  test("says nothing of what is known", async ({ server, expect }) => {
+  test("ignores no field that has an effect", async ({ server, expect }) => {
     const item = { namespace: ["known"], key: "k", value: {}, index: ["a"], ttl: 1 };
     const put = await send(server, "PUT", "/store/items", item, ALLOWED);
     expect([put.status, put.headers.has("x-ignored-fields")]).toEqual([204, false]);
@@ -100,7 +100,7 @@ describe("a search with a query", () => {
 });
 
 describe("an item", () => {
-  test("lives as long as the project or its put says", async ({ server, expect }) => {
+  test("expires as the project or its put specifies", async ({ server, expect }) => {
     const { store } = server.client({ headers: ALLOWED });
     const namespace = ["living"];
     await store.putItem(namespace, "three seconds", { text: "gold" });
@@ -116,7 +116,7 @@ describe("an item", () => {
     expect(await keys("gold")).toEqual(["an hour", "for ever"]);
   });
 
-  test("lives on when it is read and the reader says so", async ({ server, expect }) => {
+  test("lives on when it is read with a refresh", async ({ server, expect }) => {
     const { store } = server.client({ headers: ALLOWED });
     await store.putItem(["read"], "kept", {}, { ttl: 0.05 });
     await store.putItem(["read"], "left", {}, { ttl: 0.05 });
@@ -137,7 +137,7 @@ describe("an item", () => {
     ["index", true],
     ["index", [1]],
   ] as const) {
-    test(`with ${field} ${JSON.stringify(value)} is refused`, async ({ server, expect }) => {
+    test(`is refused if its ${field} is ${JSON.stringify(value)}`, async ({ server, expect }) => {
       const item = { namespace: ["a"], key: "k", value: {}, [field]: value };
       const { status, body } = await answerOf(send(server, "PUT", "/store/items", item, ALLOWED));
       expect([status, body]).toMatchObject([422, {}]);

@@ -4,7 +4,7 @@ import { testInWorkspace } from "../support/shared-server.ts";
 
 const test = testInWorkspace();
 
-/** Lets a graph use its store, in a run of its own. */
+/** Makes a graph perform operations on its store, in a separate run. */
 async function perform(client: Client, operations: object[], via = "runtime"): Promise<unknown[]> {
   const values = await client.runs.wait(null, "store", { input: { operations, via } });
   return (values as { results: unknown[] }).results;
@@ -15,7 +15,7 @@ function put(namespace: string[], key: string, value: object) {
 }
 
 describe("the store of a graph", () => {
-  test("gives back what was put, in the same run and in later ones", async ({ client, expect }) => {
+  test("returns what was put, in the same run and in later ones", async ({ client, expect }) => {
     const namespace = ["durable", "users"];
     const value = { name: "Ada", nested: { list: [1, null, "two"] } };
     const get = { op: "get", namespace, key: "ada" };
@@ -33,7 +33,7 @@ describe("the store of a graph", () => {
     ).toEqual([null, null]);
   });
 
-  test("is reached by the ambient function, too", async ({ client, expect }) => {
+  test("is available by the ambient function, too", async ({ client, expect }) => {
     const get = { op: "get", namespace: ["ambient"], key: "k" };
     expect(await perform(client, [put(["ambient"], "k", { v: 1 }), get], "ambient")).toEqual([
       null,
@@ -41,7 +41,7 @@ describe("the store of a graph", () => {
     ]);
   });
 
-  test("replaces a value as a whole, and deletes it", async ({ client, expect }) => {
+  test("replaces a whole value, and deletes it", async ({ client, expect }) => {
     const namespace = ["replaced"];
     const get = { op: "get", namespace, key: "k" };
     const results = await perform(client, [
@@ -55,10 +55,7 @@ describe("the store of a graph", () => {
     expect(results).toEqual([null, null, { a: 2 }, null, null, null]);
   });
 
-  test("is searched by the beginning of the namespace and by values", async ({
-    client,
-    expect,
-  }) => {
+  test("is searched by a namespace prefix and by values", async ({ client, expect }) => {
     await perform(client, [
       put(["searched", "fruit"], "apple", { colour: "red", grams: 150 }),
       put(["searched", "fruit"], "plum", { colour: "blue", grams: 30 }),
@@ -98,7 +95,7 @@ describe("the store of a graph", () => {
     expect(await list({ prefix: ["listed", "a"] })).toEqual(["listed/a/x", "listed/a/y"]);
   });
 
-  test("keeps what concurrent runs put", async ({ client, expect }) => {
+  test("keeps all items of concurrent runs", async ({ client, expect }) => {
     const keys = Array.from({ length: 10 }, (_, index) => `key ${index}`);
     await Promise.all(keys.map((key) => perform(client, [put(["concurrent"], key, { key })])));
     const [found] = await perform(client, [{ op: "search", prefix: ["concurrent"], limit: 100 }]);

@@ -14,17 +14,14 @@ import {
   toRunEvent,
 } from "../support/run-events.ts";
 import { testWithServer, type TestServer } from "../support/server.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testWithServer();
 
 const LARGE_EVENTS = 2000;
 const LARGE_EVENT_CHARS = 10_000;
 
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
-
-/** A run that writes numbered custom events for a while. */
+/** Starts a run that writes numbered custom events for a while. */
 function writingRun(client: Client, threadId: string, options: object = {}) {
   return client.runs.create(threadId, "custom_stream", {
     input: { count: 20, size: 1, delay_ms: 20 },
@@ -62,10 +59,10 @@ describe("readers of one run", () => {
     expect(await join()).toEqual(first);
   });
 
-  test("get what is still to come when they join without an id", async ({ client, expect }) => {
+  test("get only later events when they join without an id", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const stream = client.runs.stream(thread_id, "custom_stream", {
-      // It goes on until somebody who has joined has had enough.
+      // The run goes on until a reader that has joined has seen enough.
       input: { count: 100_000, size: 1, delay_ms: 100 },
       streamMode: "custom",
     });
@@ -90,7 +87,7 @@ describe("readers of one run", () => {
     expect(rest).toEqual(seen.slice(-rest.length));
   });
 
-  test("go on after the last event they have", async ({ client, expect }) => {
+  test("continue after the last event that they have", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await writingRun(client, thread_id, { streamResumable: true });
     const join = (lastEventId: string) =>
@@ -104,7 +101,10 @@ describe("readers of one run", () => {
     expect(await join("nonsense")).toEqual([]);
   });
 
-  test("find a run that is over, but no events it did not promise", async ({ client, expect }) => {
+  test("get an ended run, without the events that were not resumable", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "branching", { input: {} });
     await client.runs.join(thread_id, run_id);
@@ -123,7 +123,7 @@ describe("readers of one run", () => {
     expect((await client.runs.get(thread_id, first)).status).toBe("success");
   });
 
-  test("may choose among the run's modes", async ({ client, server, expect }) => {
+  test("can select some of the run's modes", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "branching", {
       input: {},
@@ -141,7 +141,7 @@ describe("readers of one run", () => {
       headers: { "last-event-id": "-1" },
     });
     expect((await readRaw(repeated)).frames).toHaveLength(7);
-    // What the Python client sends when its caller names none.
+    // The Python client sends this when its caller names no mode.
     const all = await server.fetch(`${path}?stream_mode=`, { headers: { "last-event-id": "-1" } });
     expect((await readRaw(all)).frames).toHaveLength(7);
     const wrong = await toAnswer(await server.fetch(`${path}?stream_mode=everything`));
@@ -150,7 +150,7 @@ describe("readers of one run", () => {
 });
 
 describe("a connection that breaks", () => {
-  test("is made again by the SDK, and no event is lost or repeated", async ({ server, expect }) => {
+  test("is restored by the SDK, and no event is lost or repeated", async ({ server, expect }) => {
     const breaks = ["id: 4\n", "id: 9\n"];
     const proxy = await startBreakingProxy(server.url, (received, broken) => {
       const at = breaks[broken];
@@ -172,8 +172,8 @@ describe("a connection that breaks", () => {
   });
 });
 
-describe("a reader with nothing to read", () => {
-  /** A join of a run: its first piece, which is a keep-alive, and all that comes after it. */
+describe("an idle reader", () => {
+  /** Joins a run. Returns functions for the first chunk, which is a keep-alive, and for everything after it. */
   async function openJoin(server: TestServer, threadId: string, runId: string) {
     const response = await server.fetch(`/threads/${threadId}/runs/${runId}/join`);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -186,7 +186,7 @@ describe("a reader with nothing to read", () => {
     return { first: read, rest };
   }
 
-  test("of a silent run is kept alive", async ({ client, server, expect }) => {
+  test("is kept alive during a silent run", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const body = {
       assistant_id: "slow",
@@ -204,7 +204,7 @@ describe("a reader with nothing to read", () => {
     expect(JSON.parse(await join.rest())).toMatchObject({ done: 0 });
   });
 
-  test("of a run that speaks of other things is kept alive", async ({ client, server, expect }) => {
+  test("is kept alive while a run has only other events", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await client.runs.create(thread_id, "forever", {
       input: {},
@@ -221,16 +221,16 @@ describe("a reader with nothing to read", () => {
   });
 });
 
-describe("a client that goes away", () => {
+describe("a client that disconnects", () => {
   test.for([
     ["cancel", "interrupted"],
     ["continue", "success"],
   ] as const)(
-    "leaves a stream with on_disconnect %s: %s",
+    "ends a streamed run with on_disconnect %s as %s",
     async ([on_disconnect, status], { client, server, expect }) => {
       const thread_id = await newThread(client);
       const leave = new AbortController();
-      // What is to be cancelled does not end by itself.
+      // A run that is to be cancelled does not end by itself.
       const count = status === "success" ? 40 : 100_000;
       const input = { count, size: 1, delay_ms: 150 };
       const body = { assistant_id: "custom_stream", input, stream_mode: "custom", on_disconnect };
@@ -245,7 +245,7 @@ describe("a client that goes away", () => {
     },
   );
 
-  test("cancels a run that it waited for", async ({ client, server, expect }) => {
+  test("cancels a run that it waits for", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const leave = new AbortController();
     const waiting = server.client();
@@ -261,7 +261,7 @@ describe("a client that goes away", () => {
     await untilStatus(client, thread_id, run?.run_id ?? "", "interrupted");
   });
 
-  test("leaves a run that it only joined, unless it said otherwise", async ({
+  test("does not cancel a run that it only joined, unless it said so", async ({
     client,
     server,
     expect,
@@ -283,7 +283,7 @@ describe("a client that goes away", () => {
     await untilStatus(client, thread_id, run_id, "interrupted");
   });
 
-  test("does not disturb those who stay", async ({ client, expect }) => {
+  test("does not affect the remaining ones", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const { run_id } = await writingRun(client, thread_id, { streamResumable: true });
     const join = () => client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" });
@@ -299,7 +299,7 @@ describe("a client that goes away", () => {
 describe("a large stream", () => {
   const input = { count: LARGE_EVENTS, size: LARGE_EVENT_CHARS };
 
-  test("arrives whole and in order", async ({ client, expect }) => {
+  test("arrives completely and in order", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const payload = { input, streamMode: "custom" } as const;
     const events = await collect(client.runs.stream(thread_id, "custom_stream", payload));
@@ -310,7 +310,7 @@ describe("a large stream", () => {
     expect(written.every(({ text }) => text.endsWith(filling))).toBe(true);
   });
 
-  test("does not wait for a reader that is slow", async ({ client, server, expect }) => {
+  test("does not wait for a slow reader", async ({ client, server, expect }) => {
     const thread_id = await newThread(client);
     const body = { assistant_id: "custom_stream", input, stream_mode: "custom" };
     const response = await openStream(server, thread_id, body);
@@ -320,7 +320,7 @@ describe("a large stream", () => {
     expect(idsOf(frames)).toEqual(consecutiveIds(LARGE_EVENTS + 1));
   });
 
-  test("may have events larger than a row of the database", async ({ client, expect }) => {
+  test("can have events that are larger than a row of the database", async ({ client, expect }) => {
     const size = 5_000_000;
     const thread_id = await newThread(client);
     const payload = { input: { count: 2, size }, streamMode: "custom" } as const;

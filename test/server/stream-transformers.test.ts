@@ -3,6 +3,7 @@ import type { Client } from "@langchain/langgraph-sdk";
 import { describe } from "vitest";
 import { testWithServer } from "../support/server.ts";
 import { eventsOf, lifecycleOf, openSocket, readEvents } from "../support/thread-events.ts";
+import { collect } from "../support/tracing.ts";
 
 const test = testWithServer();
 
@@ -16,12 +17,6 @@ const FROM_BEGINNING = { lastEventId: "-1" };
 
 const START = { assistant_id: "transformers", input: {} };
 
-async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 async function started(client: Client, assistantId: string, transport: "sse" | "websocket") {
   const thread = client.threads.stream(randomUUID(), { assistantId, transport });
   const { extensions } = thread;
@@ -32,9 +27,9 @@ async function started(client: Client, assistantId: string, transport: "sse" | "
 }
 
 describe.for(["sse", "websocket"] as const)("the official client by %s", (transport) => {
-  test("reads what transformers say, and their final values", async ({ client, expect }) => {
+  test("reads the values and the final values of transformers", async ({ client, expect }) => {
     const { thread, extensions, counts } = await started(client, "transformers", transport);
-    expect(await listed(counts as AsyncIterable<unknown>)).toEqual(COUNTS);
+    expect(await collect(counts as AsyncIterable<unknown>)).toEqual(COUNTS);
     expect([await counts, await extensions["total"], await extensions["words"]]).toEqual([
       COUNTS.at(-1),
       13,
@@ -44,7 +39,7 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
     await thread.close();
   });
 
-  test("reads them also after the run has ended", async ({ client, expect }) => {
+  test("also reads them after the run has ended", async ({ client, expect }) => {
     const thread = client.threads.stream(randomUUID(), { assistantId: "transformers", transport });
     await thread.run.start({ input: {} });
     await thread.output;
@@ -56,7 +51,7 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
     await late.close();
   });
 
-  test("has the run end when a transformer never does, and what that had said by then", async ({
+  test("sees the run end although a transformer never does, with its values so far", async ({
     client,
     expect,
   }) => {
@@ -75,11 +70,7 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
 });
 
 describe("readers of a thread", () => {
-  test("are told what transformers add, and not what they drop", async ({
-    server,
-    client,
-    expect,
-  }) => {
+  test("see what transformers add, and not what they drop", async ({ server, client, expect }) => {
     const { thread_id } = await client.threads.create();
     await server.fetch(`/threads/${thread_id}/commands`, {
       method: "POST",
@@ -128,7 +119,7 @@ describe("readers of a thread", () => {
     expect(await socket.untilEnded(1)).toEqual(all);
   });
 
-  test("are told what a transformer says of a run that fails, and no final value", async ({
+  test("see a transformer's values of a failed run, and no final value", async ({
     server,
     client,
     expect,
@@ -146,7 +137,7 @@ describe("readers of a thread", () => {
 });
 
 describe("readers of a run's stream modes", () => {
-  test("are told what the graph says, and nothing of transformers", async ({
+  test("see the graph's events, and nothing of transformers", async ({
     server,
     client,
     expect,

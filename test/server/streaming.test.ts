@@ -4,6 +4,7 @@ import { human } from "../support/messages.ts";
 import { collect, consecutiveIds, dataOf, idsOf, namesOf } from "../support/run-events.ts";
 import { testInWorkspace } from "../support/shared-server.ts";
 import { UUID } from "../support/uuid.ts";
+import { newThread } from "../support/new-thread.ts";
 
 const test = testInWorkspace();
 
@@ -11,11 +12,7 @@ const TASK = /^[0-9a-f-]{36}$/;
 
 type Payload = NonNullable<Parameters<Client["runs"]["stream"]>[2]>;
 
-async function newThread(client: Client): Promise<string> {
-  return (await client.threads.create()).thread_id;
-}
-
-/** The events of a run on a new thread, without the metadata that comes first. */
+/** Returns the events of a run on a new thread, without the metadata that comes first. */
 async function eventsOf(client: Client, graph: string, payload: Payload) {
   const stream = client.runs.stream(await newThread(client), graph, payload);
   const [first, ...events] = await collect(stream);
@@ -48,19 +45,19 @@ describe("a stream", () => {
     expect(idsOf(events)).toEqual(consecutiveIds(4));
   });
 
-  test("ends with the error of a run that fails, every time", async ({ client, expect }) => {
+  test("always ends with the error of a failed run", async ({ client, expect }) => {
     const payload = { input: { message: "no such luck" }, streamMode: "updates" } as const;
     const expected = [
       ["updates", { prepare: { before: "kept" } }],
       ["error", { error: "FixtureError", message: "no such luck" }],
     ];
-    // The end of a run races with what it wrote just before.
+    // The end of a run races with the events that it wrote just before, so the test is repeated.
     for (let run = 0; run < 20; run += 1) {
       expect(await eventsOf(client, "throws", payload)).toEqual(expected);
     }
   });
 
-  test("is read in order beside others of its thread", async ({ client, expect }) => {
+  test("is in order, also beside others of its thread", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const streams = [1, 2, 3].map((step) =>
       collect(
@@ -81,7 +78,7 @@ describe("a stream", () => {
   });
 });
 
-describe("the mode", () => {
+describe("the stream mode", () => {
   test("values shows the whole state after each step", async ({ client, expect }) => {
     const input = { trail: ["in"] };
     expect(await eventsOf(client, "branching", { input })).toEqual([
@@ -136,7 +133,7 @@ describe("the mode", () => {
     );
   });
 
-  test("checkpoints shows each state that was kept", async ({ client, expect }) => {
+  test("checkpoints shows each stored state", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const stream = client.runs.stream(thread_id, "branching", {
       input: {},
@@ -154,7 +151,10 @@ describe("the mode", () => {
     );
   });
 
-  test("debug shows checkpoints as the history has them, and tasks", async ({ client, expect }) => {
+  test("debug shows checkpoints in the form of the history, and tasks", async ({
+    client,
+    expect,
+  }) => {
     const thread_id = await newThread(client);
     const payload = { input: {}, streamMode: "debug" } as const;
     const events = await collect(client.runs.stream(thread_id, "branching", payload));
@@ -181,7 +181,7 @@ describe("the mode", () => {
     );
   });
 
-  test("events shows what happens inside", async ({ client, expect }) => {
+  test("events shows LangChain's events within the graph", async ({ client, expect }) => {
     const events = await eventsOf(client, "agent", {
       input: { messages: [human("hi")] },
       streamMode: "events",
@@ -201,8 +201,8 @@ describe("the mode", () => {
   });
 });
 
-describe("several modes", () => {
-  test("share one stream in the order of what happens", async ({ client, expect }) => {
+describe("several stream modes", () => {
+  test("share one stream in the order of events", async ({ client, expect }) => {
     const streamMode: ("values" | "updates" | "custom")[] = ["values", "updates", "custom"];
     const input = { count: 1, size: 0 };
     const all = await eventsOf(client, "custom_stream", { input, streamMode });
@@ -214,14 +214,14 @@ describe("several modes", () => {
     ]);
   });
 
-  test("may be asked for twice or not at all", async ({ client, expect }) => {
+  test("can be repeated or empty", async ({ client, expect }) => {
     const names = async (streamMode: ("values" | "updates")[]) =>
       (await eventsOf(client, "branching", { input: {}, streamMode })).map(([name]) => name);
     expect(await names(["updates", "updates"])).toEqual(["updates", "updates", "updates"]);
     expect(await names([])).toEqual(["values", "values", "values"]);
   });
 
-  test("do not change what wait answers", async ({ client, server, expect }) => {
+  test("do not change the answer of wait", async ({ client, server, expect }) => {
     const body = { assistant_id: "branching", input: {}, stream_mode: "custom" };
     const response = await server.fetch("/runs/wait", {
       method: "POST",
@@ -237,11 +237,11 @@ describe("several modes", () => {
   });
 });
 
-describe("messages", () => {
+describe("streamed messages", () => {
   const question = { ...human("hi there"), id: "question" };
   const input = { messages: [question] };
 
-  test("as tuples come token by token with their metadata", async ({ client, expect }) => {
+  test("come token by token, as tuples with their metadata", async ({ client, expect }) => {
     const thread_id = await newThread(client);
     const stream = client.runs.stream(thread_id, "agent", { input, streamMode: "messages-tuple" });
     const events = await collect(stream);
@@ -269,7 +269,7 @@ describe("messages", () => {
     });
   });
 
-  test("grow part by part, and are complete once", async ({ client, expect }) => {
+  test("grow chunk by chunk, and are complete once", async ({ client, expect }) => {
     const stream = client.runs.stream(await newThread(client), "agent", {
       input,
       streamMode: "messages",
@@ -305,7 +305,7 @@ describe("messages", () => {
 });
 
 describe("subgraphs", () => {
-  test("are shown under their namespace, on request", async ({ client, expect }) => {
+  test("are streamed under their namespace, on request", async ({ client, expect }) => {
     const payload = { input: {}, streamMode: "updates" } as const;
     const shallow = await eventsOf(client, "nested", payload);
     expect(shallow.map(([name]) => name)).toEqual(["updates", "updates", "updates"]);
@@ -326,7 +326,7 @@ describe("subgraphs", () => {
     expect(ids.size).toBe(1);
   });
 
-  test("tell of which checkpoint their values are, and those of the root", async ({
+  test("have values with the checkpoint that they belong to, as the root has", async ({
     client,
     expect,
   }) => {
@@ -347,7 +347,7 @@ describe("subgraphs", () => {
   });
 
   test.for(["values", "tasks", "checkpoints", "debug", "custom"] as const)(
-    "keep the modes of the root apart from theirs: %s",
+    "keep the root's modes apart from theirs: %s",
     async (streamMode, { client, expect }) => {
       const thread_id = await newThread(client);
       const stream = client.runs.stream(thread_id, "nested", {

@@ -31,7 +31,7 @@ describe("a copy of a thread", () => {
     expect(await client.threads.getHistory(copy.thread_id)).toEqual(JSON.parse(renamed));
   });
 
-  test("goes on by itself", async ({ client, expect }) => {
+  test("continues independently", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "branching", { input: { trail: ["in"] } });
     const before = await client.threads.getState(thread_id);
@@ -40,7 +40,7 @@ describe("a copy of a thread", () => {
     const values = await client.runs.wait(copyId, "branching", { input: { trail: ["again"] } });
     expect(values).toMatchObject({ trail: ["in", ...steps, "again", ...steps] });
     expect(await client.threads.getState(thread_id)).toEqual(before);
-    // What the copy began with is no run's, so it is what a rollback leads back to.
+    // The initial state of the copy belongs to no run, so a rollback leads back to it.
     const [run] = await client.runs.list(copyId);
     await client.runs.delete(copyId, run?.run_id ?? "");
     expect((await client.threads.getState(copyId)).values).toEqual(before.values);
@@ -59,7 +59,7 @@ describe("a copy of a thread", () => {
     expect(resumed).toEqual(await client.runs.wait(thread_id, "interrupts", resume));
   });
 
-  test("is idle, whatever runs on the thread", async ({ client, expect }) => {
+  test("is idle, whatever runs on the original thread", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "forever", { input: {} });
     await vi.waitFor(async () => {
@@ -71,14 +71,14 @@ describe("a copy of a thread", () => {
     await client.runs.cancel(thread_id, run_id, true);
   });
 
-  test("of an empty thread is empty", async ({ client, expect }) => {
+  test("is empty if the original thread is", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const copy = await client.threads.copy(thread_id);
     expect([copy.status, copy.values]).toEqual(["idle", null]);
     expect(await client.threads.getHistory(copy.thread_id)).toEqual([]);
   });
 
-  test("is not made of a thread that is not there, or is too large", async ({
+  test("is refused if the original thread does not exist or is too large", async ({
     client,
     server,
     expect,

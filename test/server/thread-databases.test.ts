@@ -6,7 +6,7 @@ import { generateApiKey } from "../../src/identity/api-key.ts";
 import { testWithServer, type WorkerServer } from "../support/server.ts";
 import { makeWorkspace } from "../support/workspaces.ts";
 
-/** Has its threads in the database of all else; any other workspace has them in a second one. */
+/** The only workspace whose threads are in the main database; those of all others are in a second one. */
 const FIRST = { workspaceId: crypto.randomUUID(), name: "the first", apiKey: generateApiKey("us") };
 
 const THREAD_DATABASES = { DB: [FIRST.workspaceId], SECOND: ["*"] };
@@ -48,7 +48,7 @@ async function insert(database: D1, rows: readonly Row[]): Promise<void> {
     .all();
 }
 
-/** Has the workspace's rows where they were before its database was another one. */
+/** Moves the workspace's rows to the first database, where they were before its database was changed. */
 async function moveBack({ first, second }: Databases, workspaceId: string): Promise<Row[]> {
   const rows = await rowsOf(second, workspaceId);
   await insert(first, rows);
@@ -68,7 +68,7 @@ async function threads(client: Client, count: number): Promise<string[]> {
 }
 
 describe("the threads of a workspace", () => {
-  test("are listed in the database that the configuration gives it", async ({ server, expect }) => {
+  test("are listed in the database that the configuration assigns", async ({ server, expect }) => {
     const { first, second } = await databasesOf(server);
     const other = await workspace(server);
     await ensureWorkspace(server.database, FIRST);
@@ -90,14 +90,17 @@ describe("the threads of a workspace", () => {
     expect([checked.status, await checked.json()]).toEqual([200, { ok: true }]);
   });
 
-  test("are moved to it by the minute's sweep, each as it is now", async ({ server, expect }) => {
+  test("are moved there by the sweep of every minute, in their current state", async ({
+    server,
+    expect,
+  }) => {
     const databases = await databasesOf(server);
     const { id, client } = await workspace(server);
     const ids = await threads(client, 3);
     const before = await moveBack(databases, id);
     const [changed = ""] = ids;
     await client.threads.update(changed, { metadata: { number: "a new one" } });
-    // More than are moved at once, and some of them large.
+    // There are more rows than are moved at once, and some of them are large.
     const [row = {}] = before;
     const more = Array.from({ length: 120 }, (_, index) => ({
       ...row,
@@ -125,7 +128,7 @@ describe("the threads of a workspace", () => {
     );
   });
 
-  test("do not come again when they were removed before they had been moved", async ({
+  test("do not reappear when they were removed before they had been moved", async ({
     server,
     expect,
   }) => {
@@ -141,7 +144,7 @@ describe("the threads of a workspace", () => {
     expect(idsOf(await client.threads.search({ limit: 100 }))).toEqual(ids.slice(10));
   });
 
-  test("go with their assistant, wherever they are listed", async ({ server, expect }) => {
+  test("are deleted with their assistant, wherever they are listed", async ({ server, expect }) => {
     const databases = await databasesOf(server);
     const { id, client } = await workspace(server);
     const { assistant_id } = await client.assistants.create({ graphId: "agent" });

@@ -8,8 +8,8 @@ const test = testInWorkspace();
 
 const WITH_TTL = { include: ["ttl"] as "ttl"[] };
 
-describe("the time of a thread", () => {
-  test("is set when it is made and changed later, and told on request", async ({
+describe("the retention of a thread", () => {
+  test("is set on creation and changed later, and returned on request", async ({
     client,
     server,
     expect,
@@ -32,7 +32,7 @@ describe("the time of a thread", () => {
     expect(await client.threads.get(lasting.thread_id, WITH_TTL)).toMatchObject({ ttl: null });
   });
 
-  test("ends it, in lists too", async ({ client, expect }) => {
+  test("deletes it, in lists too", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create({ ttl: 0.000_1 });
     await vi.waitFor(
       async () => expect(await client.threads.search({ ids: [thread_id] })).toEqual([]),
@@ -48,7 +48,7 @@ describe("the time of a thread", () => {
     [{ ttl: 1, strategy: "archive" }, "ttl.strategy", "enum"],
     [{ strategy: "delete" }, "ttl.ttl", "missing"],
     [7, "ttl", "dict_type"],
-  ] as const)("is refused when it is none: %j", async ([ttl, field, type], { server, expect }) => {
+  ] as const)("is refused if it is invalid: %j", async ([ttl, field, type], { server, expect }) => {
     for (const [method, path] of [
       ["POST", "/threads"],
       ["PATCH", `/threads/${MISSING_ID}`],
@@ -63,7 +63,7 @@ describe("the time of a thread", () => {
 });
 
 describe("pruning", () => {
-  test("deletes the threads, and counts those that were there", async ({ client, expect }) => {
+  test("deletes the threads, and counts the existing ones", async ({ client, expect }) => {
     const threads = await Promise.all([1, 2].map(() => client.threads.create()));
     const ids = threads.map(({ thread_id }) => thread_id);
     expect(await client.threads.prune([...ids, ...ids, MISSING_ID])).toEqual({ pruned_count: 2 });
@@ -71,7 +71,10 @@ describe("pruning", () => {
     expect(await client.threads.prune(ids)).toEqual({ pruned_count: 0 });
   });
 
-  test("keeps the latest state on request, which goes on", async ({ client, expect }) => {
+  test("keeps the latest state on request, from which the thread continues", async ({
+    client,
+    expect,
+  }) => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "branching", { input: {}, interruptBefore: ["third"] });
     const before = await client.threads.getState(thread_id);
@@ -86,7 +89,7 @@ describe("pruning", () => {
     });
   });
 
-  test("leaves those of another workspace alone", async ({ client, server, expect }) => {
+  test("leaves the threads of another workspace alone", async ({ client, server, expect }) => {
     const { thread_id } = await client.threads.create();
     const { apiKey } = await makeWorkspace(server, "another one");
     const other = server.client({ apiKey });
@@ -101,18 +104,21 @@ describe("pruning", () => {
     [{ thread_ids: [] }, "thread_ids", "too_short"],
     [{ thread_ids: Array(1001).fill(MISSING_ID) }, "thread_ids", "too_long"],
     [{ thread_ids: [MISSING_ID], strategy: "archive" }, "strategy", "enum"],
-  ] as const)("needs to know which: %#", async ([body, field, type], { server, expect }) => {
-    expect(await answerOf(send(server, "POST", "/threads/prune", body))).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ["body", field], type }] },
-    });
-  });
+  ] as const)(
+    "is refused when it is invalid: %#",
+    async ([body, field, type], { server, expect }) => {
+      expect(await answerOf(send(server, "POST", "/threads/prune", body))).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ["body", field], type }] },
+      });
+    },
+  );
 });
 
-describe("a thread that is made with supersteps", () => {
+describe("a thread that is created with supersteps", () => {
   const updates = (as_node: string) => [{ updates: [{ values: { counter: 1 }, as_node }] }];
 
-  test("is told with the state that they lead to", async ({ client, expect }) => {
+  test("has the state that they lead to", async ({ client, expect }) => {
     const made = await client.threads.create({
       graphId: "branching",
       supersteps: [{ updates: [{ values: { trail: ["made"] }, asNode: "first" }] }],
@@ -120,7 +126,7 @@ describe("a thread that is made with supersteps", () => {
     expect(made).toMatchObject({ status: "interrupted", values: { trail: ["made"] } });
   });
 
-  test("is not made when one of them is refused", async ({ server, client, expect }) => {
+  test("is not created if one of them is refused", async ({ server, client, expect }) => {
     const thread_id = crypto.randomUUID();
     const metadata = { graph_id: "branching" };
     const supersteps = [...updates("first"), ...updates("nobody")];
@@ -130,7 +136,7 @@ describe("a thread that is made with supersteps", () => {
     expect(await client.threads.search({ ids: [thread_id] })).toEqual([]);
   });
 
-  test("is left as it is when it was there", async ({ client, expect }) => {
+  test("is left unchanged if it existed", async ({ client, expect }) => {
     const payload = { graphId: "branching", ifExists: "do_nothing" } as const;
     const supersteps = [{ updates: [{ values: { counter: 1 }, asNode: "first" }] }];
     const threadId = crypto.randomUUID();

@@ -8,7 +8,7 @@ const test = testInWorkspace();
 
 type Part = { id?: string; event: string; data: Record<string, unknown> };
 
-/** Follows the thread until so many of its runs have ended. `onPart` is called with each part that comes. */
+/** Follows the thread until `count` of its runs have ended. Calls `onPart` with each part. */
 async function follow(
   client: Client,
   threadId: string,
@@ -31,14 +31,15 @@ async function follow(
 }
 
 describe("the stream of a thread", () => {
-  test("goes over the runs that are kept and those that come", async ({ client, expect }) => {
+  test("covers its stored runs and its new ones", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const kept = await client.runs.create(thread_id, "branching", {
       input: {},
       streamResumable: true,
     });
     await client.runs.join(thread_id, kept.run_id);
-    // What nobody follows, and nobody has asked to keep, is not kept: the runs below come when somebody does.
+    // A run that is neither followed nor resumable is not stored, so the test follows before it creates the runs
+    // below.
     const { promise: follows, resolve } = Promise.withResolvers<Part>();
     const following = follow(client, thread_id, 3, { lastEventId: "-" }, resolve);
     await Promise.race([follows, following]);
@@ -58,7 +59,7 @@ describe("the stream of a thread", () => {
     expect(await follow(client, thread_id, 3, lifecycle)).toEqual(lives);
   });
 
-  test("is not there without a thread, and has no other modes", async ({ server, expect }) => {
+  test("is a 404 without a thread, and has no other modes", async ({ server, expect }) => {
     expect((await send(server, "GET", `/threads/${MISSING_ID}/stream`)).status).toBe(404);
     const path = `/threads/${MISSING_ID}/stream?stream_mode=values`;
     expect(await send(server, "GET", path)).toMatchObject({
@@ -69,7 +70,7 @@ describe("the stream of a thread", () => {
 });
 
 describe("a run", () => {
-  test("ends with links for the feedback that it asked for, which work", async ({
+  test("ends with working links for the feedback that it requested", async ({
     server,
     client,
     expect,
@@ -92,14 +93,14 @@ describe("a run", () => {
     expect(given.body).toMatchObject([{ key: "quality", score: 1 }]);
   });
 
-  test("that fails shows its links before its error", async ({ client, expect }) => {
+  test("shows its links before its error if it fails", async ({ client, expect }) => {
     const names: string[] = [];
     const payload = { input: {}, feedbackKeys: ["quality"] };
     for await (const { event } of client.runs.stream(null, "throws", payload)) names.push(event);
     expect(names.slice(-2)).toEqual(["feedback", "error"]);
   });
 
-  test("fails when it takes longer than its config allows", async ({ client, expect }) => {
+  test("fails if it takes longer than its config allows", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const config = { timeout: 300 } as object;
     await expect(client.runs.wait(thread_id, "forever", { input: {}, config })).rejects.toThrow(
@@ -108,7 +109,7 @@ describe("a run", () => {
     expect((await client.threads.get(thread_id)).status).toBe("error");
   });
 
-  test("is traced where it asks to be", async ({ server, client, expect }) => {
+  test("is traced to the project that it requests", async ({ server, client, expect }) => {
     const { thread_id } = await client.threads.create();
     const example_id = crypto.randomUUID();
     const langsmith_tracer = { project_name: "chosen by the run", example_id };

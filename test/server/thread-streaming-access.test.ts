@@ -15,7 +15,7 @@ function command(server: TestServer, threadId: string, user: string, method: str
 const RUN = { assistant_id: "branching", input: {} };
 
 describe("a thread of one user", () => {
-  test("shows another nothing, whichever way they ask", async ({ server, expect }) => {
+  test("is hidden from another user, by any command", async ({ server, expect }) => {
     const threadId = randomUUID();
     const started = await command(server, threadId, "owner", "run.start", RUN);
     expect(started.body).toMatchObject({ type: "success", id: 7 });
@@ -46,7 +46,7 @@ describe("a thread of one user", () => {
     expect(lifecycleOf(events)).toEqual(["running", "completed"]);
   });
 
-  test("is told to whoever waited for it, and its end to nobody else", async ({
+  test("is streamed to its owner who waited for it, and its deletion is hidden from others", async ({
     server,
     expect,
   }) => {
@@ -68,9 +68,9 @@ describe("a thread of one user", () => {
     expect(new TextDecoder().decode(heard?.value)).toBe(": heartbeat\n");
   });
 
-  test("tells each WebSocket what its own user sees", async ({ server, expect }) => {
+  test("streams to each WebSocket what its user may see", async ({ server, expect }) => {
     const threadId = randomUUID();
-    // Whoever is first makes nothing of the thread: it is its owner's who starts the first run.
+    // The first connection does not own the thread: the thread belongs to the user who starts its first run.
     await using other = await openSocket(server, threadId, bearer("other"));
     await using owner = await openSocket(server, threadId, bearer("owner"));
     const channels = ["lifecycle", "values"];
@@ -84,7 +84,7 @@ describe("a thread of one user", () => {
     expect(other.events).toEqual([]);
   });
 
-  test("has each command of a WebSocket authorized", async ({ server, expect }) => {
+  test("authorises each command of a WebSocket", async ({ server, expect }) => {
     const threadId = randomUUID();
     const rules = bearer({ identity: "reader", rules: "deny" });
     await expect(openSocket(server, threadId, rules)).rejects.toThrow("refused");
@@ -96,8 +96,8 @@ describe("a thread of one user", () => {
   });
 });
 
-describe("a command that makes no sense", () => {
-  test("is answered, with what is wrong with it", async ({ server, expect }) => {
+describe("an invalid command", () => {
+  test("is answered with an error that says what is wrong", async ({ server, expect }) => {
     const threadId = randomUUID();
     const error = async (method: string, params: object = {}) => {
       const { status, body } = await command(server, threadId, "owner", method, params);
@@ -126,7 +126,7 @@ describe("a command that makes no sense", () => {
     expect(ignored.headers.get("x-ignored-fields")).toBe("params.colour");
   });
 
-  test("is answered on a WebSocket, which goes on", async ({ server, expect }) => {
+  test("is answered on a WebSocket, which stays open", async ({ server, expect }) => {
     await using socket = await openSocket(server, randomUUID(), bearer("owner"));
     for (const text of ["no JSON", '{"id":-1,"method":"x"}', '{"id":1}', "[]"]) {
       const answer = socket.nameless();

@@ -4,28 +4,23 @@ import { describe } from "vitest";
 import { human } from "../support/messages.ts";
 import { testWithServer } from "../support/server.ts";
 import { eventsOf, lifecycleOf, openSocket, readEvents } from "../support/thread-events.ts";
+import { collect } from "../support/tracing.ts";
 
 const test = testWithServer();
 
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
-/** The official client's stream of a new thread. */
+/** Opens the official client's stream of a new thread. */
 function streamOf(client: Client, transport: "sse" | "websocket", assistantId: string) {
   return client.threads.stream(randomUUID(), { assistantId, transport });
 }
 
-async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 describe.for(["sse", "websocket"] as const)("the official client by %s", (transport) => {
-  test("is told the values and the messages of a run", async ({ client, expect }) => {
+  test("receives the values and the messages of a run", async ({ client, expect }) => {
     const thread = streamOf(client, transport, "agent");
     const { messages } = thread;
     await thread.run.start({ input: { messages: [human("hello")] } });
-    const texts = (await listed(messages)).map(async (message) => [
+    const texts = (await collect(messages)).map(async (message) => [
       await message.text,
       (await message.toolCalls).map(({ name, args }) => [name, args]),
     ]);
@@ -43,19 +38,19 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
     await thread.close();
   });
 
-  test("is told of tools and what they answer", async ({ client, expect }) => {
+  test("receives tool calls and their results", async ({ client, expect }) => {
     const thread = streamOf(client, transport, "tools");
     const { toolCalls } = thread;
     await thread.run.start({ input: { messages: [human("forecast Bern")] } });
     const calls = await Promise.all(
-      (await listed(toolCalls)).map(async ({ name, callId, input, output }) => ({
+      (await collect(toolCalls)).map(async ({ name, callId, input, output }) => ({
         name,
         callId,
         input,
         output: await output,
       })),
     );
-    // The client shows a call when it begins and again when it has ended.
+    // The client reports a call when it begins and again when it has ended.
     const call = {
       name: "forecast",
       callId: "call_forecast",
@@ -179,7 +174,7 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
     await thread.close();
   });
 
-  test("is told what a graph writes by itself", async ({ client, expect }) => {
+  test("receives a graph's custom events", async ({ client, expect }) => {
     const thread = streamOf(client, transport, "custom_stream");
     await thread.run.start({ input: { count: 3, size: 1 } });
     await thread.output;
@@ -195,7 +190,7 @@ describe.for(["sse", "websocket"] as const)("the official client by %s", (transp
 });
 
 describe("events of a thread", () => {
-  test("have numbers that grow over its runs, and are read from any of them on", async ({
+  test("have numbers that grow over its runs, and can be read from any number on", async ({
     server,
     client,
     expect,
@@ -222,7 +217,7 @@ describe("events of a thread", () => {
     expect(rest).toEqual(all.filter(({ seq }) => seq > middle));
   });
 
-  test("that several subscriptions want come once, what was missed when it is asked for", async ({
+  test("come once for several subscriptions, and missed ones come on request", async ({
     server,
     client,
     expect,
@@ -250,12 +245,13 @@ describe("events of a thread", () => {
     expect(await off()).toMatchObject({ type: "error", error: "no_such_subscription" });
   });
 
-  test("come in order and once to who says by several commands what it wants", async ({
+  test("come once and in order to a client that subscribes by several commands", async ({
     server,
     client,
     expect,
   }) => {
-    // As the official client: it waits for no answer between its subscriptions. Fifty at once keep the machine busy.
+    // Like the official client, it does not wait for answers between its subscriptions. Fifty of these at once keep
+    // the machine busy.
     const numbersOfOne = async (): Promise<number[]> => {
       const { thread_id } = await client.threads.create();
       await using socket = await openSocket(server, thread_id);
@@ -272,7 +268,7 @@ describe("events of a thread", () => {
     }
   });
 
-  test("reach a hundred readers of each kind, all of them and in order", async ({
+  test("reach a hundred readers of each kind completely and in order", async ({
     server,
     client,
     expect,
@@ -304,7 +300,7 @@ describe("events of a thread", () => {
     }
   });
 
-  test("come by the strategies of runs that meet", async ({ client, expect }) => {
+  test("follow the strategies of concurrent runs", async ({ client, expect }) => {
     const thread = streamOf(client, "sse", "slow");
     const start = (multitaskStrategy: "reject" | "interrupt" | "rollback" | "enqueue") =>
       thread.run.start({

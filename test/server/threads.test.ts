@@ -13,7 +13,7 @@ async function idsOf(client: Client, search: Search): Promise<string[]> {
   return (await client.threads.search(search)).map(({ thread_id }) => thread_id);
 }
 
-/** Three threads in the order of their creation, that only one test knows. */
+/** Creates three threads for a single test, and returns their ids in the order of creation. */
 async function createThree(client: Client, suite: string): Promise<[string, string, string]> {
   const ids: string[] = [];
   for (const index of [0, 1, 2]) {
@@ -25,7 +25,7 @@ async function createThree(client: Client, suite: string): Promise<[string, stri
 }
 
 describe("creating", () => {
-  test("answers an idle thread without values", async ({ client, expect }) => {
+  test("returns an idle thread without values", async ({ client, expect }) => {
     const thread = await client.threads.create();
     expect(thread).toEqual({
       thread_id: expect.stringMatching(UUID),
@@ -42,7 +42,7 @@ describe("creating", () => {
     expect(await client.threads.get(thread.thread_id)).toEqual(thread);
   });
 
-  test("takes an id, metadata and a graph", async ({ client, expect }) => {
+  test("accepts an id, metadata and a graph", async ({ client, expect }) => {
     const threadId = crypto.randomUUID();
     const metadata = { owner: "me", deep: { list: [1, "two", null] } };
     const thread = await client.threads.create({ threadId, metadata, graphId: "branching" });
@@ -62,7 +62,7 @@ describe("creating", () => {
     expect(await client.threads.create(again)).toEqual(first);
   });
 
-  test("takes an id in upper case for the same thread", async ({ client, expect }) => {
+  test("treats an id in upper case as the same one", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create();
     const found = await client.threads.get(thread_id.toUpperCase());
     expect(found.thread_id).toBe(thread_id);
@@ -112,7 +112,7 @@ describe("changing", () => {
     expect(await idsOf(client, { metadata: { added: true, kept: 1 } })).toEqual([thread_id]);
   });
 
-  test("answers nothing when nothing is wanted", async ({ client, server, expect }) => {
+  test("returns no body if none is wanted", async ({ client, server, expect }) => {
     const { thread_id } = await client.threads.create();
     const { status, body } = await send(
       server,
@@ -200,7 +200,7 @@ describe("searching", () => {
     expect(await find({ nested: { none: null } })).toEqual([]);
   });
 
-  test("lists by a query what a search finds", async ({ client, server, expect }) => {
+  test("lists threads by a query like a search", async ({ client, server, expect }) => {
     const [first, second, third] = await createThree(client, "list");
     const list = async (query: string) => {
       const answer = await send(server, "GET", `/threads?${query}`);
@@ -244,7 +244,7 @@ describe("searching", () => {
     });
     await client.runs.create(busy, "forever", { input: {} });
     const find = (search: Search) => idsOf(client, { metadata: { suite }, ...search });
-    // The index follows the threads; only creations and changes by request are in it at once.
+    // The index lags behind the threads: only creations and changes by request are in it at once.
     await vi.waitFor(async () => {
       expect(await find({ status: "idle" })).toEqual([idle]);
       expect(await find({ status: "interrupted" })).toEqual([interrupted]);
@@ -262,7 +262,7 @@ describe("searching", () => {
     await client.threads.delete(busy);
   });
 
-  test("sorts, newest change first unless told otherwise", async ({ client, expect }) => {
+  test("sorts by the newest change first by default", async ({ client, expect }) => {
     const suite = "sorting";
     const [first, second, third] = await createThree(client, suite);
     await client.threads.update(second, { metadata: { touched: true } });
@@ -276,7 +276,7 @@ describe("searching", () => {
     expect(await find({ sortBy: "updated_at", sortOrder: "asc" })).toEqual([first, third, second]);
   });
 
-  test("pages, and says how many there are and where the next page begins", async ({
+  test("pages, and reports the total and where the next page begins", async ({
     client,
     server,
     expect,
@@ -297,13 +297,13 @@ describe("searching", () => {
     expect(await page(5, 5)).toEqual({ ids: [], total: "3", next: null });
   });
 
-  test("answers only the selected fields", async ({ client, expect }) => {
+  test("returns only the selected fields", async ({ client, expect }) => {
     const [first] = await createThree(client, "select");
     const found = await client.threads.search({ ids: [first], select: ["thread_id", "status"] });
     expect(found).toEqual([{ thread_id: first, status: "idle" }]);
   });
 
-  test("extracts what paths point at", async ({ client, expect }) => {
+  test("extracts the values at the given paths", async ({ client, expect }) => {
     const { thread_id } = await client.threads.create({ metadata: { tags: ["a", "b"] } });
     await client.runs.wait(thread_id, "appender", { input: { messages: [human("one")] } });
     await vi.waitFor(async () => {
@@ -326,7 +326,7 @@ describe("searching", () => {
     }, 60_000);
   });
 
-  test("refuses a path that starts nowhere", async ({ server, expect }) => {
+  test("refuses a path with an unknown root", async ({ server, expect }) => {
     const { status, body } = await send(server, "POST", "/threads/search", {
       extract: { secret: "workspace_id" },
     });

@@ -8,7 +8,7 @@ const test = testInWorkspace();
 
 type Options = { graph?: string; modes?: StreamMode[]; streamSubgraphs?: boolean };
 
-/** What a run that calls one tool streams, without the metadata that comes first. */
+/** Returns the events of a run that calls one tool, without the metadata that comes first. */
 async function eventsOf(
   client: Client,
   call: string,
@@ -25,7 +25,7 @@ async function eventsOf(
 
 const TASK = "[0-9a-f-]{36}";
 
-/** The life of a call, as events of this name. */
+/** Returns the events of a tool call, under this event name. */
 const lifeOf = (tool: string, event: unknown = "tools") => {
   const told = { toolCallId: `call_${tool}`, name: tool };
   const output = {
@@ -54,33 +54,30 @@ const lifeOf = (tool: string, event: unknown = "tools") => {
 };
 
 describe("the mode tools", () => {
-  test("shows how a tool begins, what it tells and what it answers", async ({ client, expect }) => {
+  test("shows how a tool begins, its progress and its result", async ({ client, expect }) => {
     const { start, asking, reading, end } = lifeOf("forecast");
     expect(await eventsOf(client, "forecast Bern")).toEqual([start, asking, reading, end]);
   });
 
-  test("shows the error of a tool that fails, in a run that goes on", async ({
-    client,
-    expect,
-  }) => {
+  test("shows the error of a tool in a run that continues", async ({ client, expect }) => {
     const { start, error } = lifeOf("broken");
     const events = await eventsOf(client, "broken Bern", { modes: ["tools", "updates"] });
     expect(events.filter(([event]) => event === "tools")).toEqual([start, error]);
     expect(events.at(-1)).toEqual(["updates", { act: expect.anything() }]);
   });
 
-  test("names the nested graph whose tool it is, on request", async ({ client, expect }) => {
+  test("names the nested graph of the tool, on request", async ({ client, expect }) => {
     const graph = "tools_nested";
     const nested = expect.stringMatching(`^tools\\|helper:${TASK}$`);
     const { start, asking, reading, end } = lifeOf("forecast", nested);
     const deep = await eventsOf(client, "forecast Bern", { graph, streamSubgraphs: true });
     expect(deep).toEqual([start, asking, reading, end]);
     expect(new Set(deep.map(([event]) => event)).size).toBe(1);
-    // Without, LangGraph shows what the outermost graph's own nodes call.
+    // Without the option, LangGraph shows only calls by the outermost graph's own nodes.
     expect(await eventsOf(client, "forecast Bern", { graph })).toEqual([]);
   });
 
-  test("is one of several, and is what a reader may join for alone", async ({ client, expect }) => {
+  test("can be combined with others, and joined alone", async ({ client, expect }) => {
     const { start, asking, reading, end } = lifeOf("forecast");
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, "tools", {

@@ -23,7 +23,7 @@ function attachment(run: { id: string }, name: string, body: string | Uint8Array
   return { name: `attachment.${run.id}.${name}`, body, contentType: "text/plain" };
 }
 
-/** What the links in the run lead to, by name. */
+/** Reads the attachments behind the links in the run, by name. */
 async function readAttachments({ client }: IngestWorkspace, runId: string) {
   const { s3_urls } = (await client.readRun(runId)) as {
     s3_urls?: Record<string, { presigned_url: string; mime_type: string }> | null;
@@ -37,7 +37,7 @@ async function readAttachments({ client }: IngestWorkspace, runId: string) {
   return read;
 }
 
-/** How many attachments of the run are kept, whether or not the run tells of them. */
+/** Returns the number of stored attachments of the run, whether or not the run lists them. */
 async function countObjects({ bindings }: WorkerServer, workspaceId: string, runId: string) {
   const { PAYLOADS } = (await bindings()) as {
     PAYLOADS: { list: (options: { prefix: string }) => Promise<{ objects: unknown[] }> };
@@ -47,7 +47,7 @@ async function countObjects({ bindings }: WorkerServer, workspaceId: string, run
 }
 
 describe("attachments", () => {
-  test("may come before, with and after their run, and without a length", async ({
+  test("may be sent before, with and after their run, and without a length", async ({
     workspace,
     expect,
   }) => {
@@ -79,7 +79,7 @@ describe("attachments", () => {
     expect(await readAttachments(workspace, other.id)).toEqual({});
   });
 
-  test("of a later request are added, and those of an update win", async ({
+  test("of a later request are added, and those of an update take precedence", async ({
     server,
     workspace,
     expect,
@@ -115,7 +115,7 @@ describe("attachments", () => {
     });
   });
 
-  test("of runs that are refused are not kept", async ({ server, workspace, expect }) => {
+  test("of refused runs are not stored", async ({ server, workspace, expect }) => {
     const [bad, homeless] = [runData("files"), runData("files")];
     const answer = await workspace.multipart([
       runPart({ ...bad, run_type: "agent" }),
@@ -142,17 +142,17 @@ describe("attachments", () => {
 
   test.for([
     [
-      "is longer than it says",
+      "is longer than its declared length",
       (body: string) => body.replace("Content-Length: 5\r", "Content-Length: 4\r"),
       "its length is 4, but no boundary follows there",
     ],
     [
-      "is shorter than it says",
+      "is shorter than its declared length",
       (body: string) => body.replace("Content-Length: 5\r", "Content-Length: 6\r"),
       "its length is 6, but no boundary follows there",
     ],
     [
-      "is much shorter than it says",
+      "is much shorter than its declared length",
       (body: string) => body.replace("Content-Length: 5\r", "Content-Length: 50000\r"),
       "the request body ends before the boundary that follows it",
     ],
@@ -162,7 +162,7 @@ describe("attachments", () => {
       "the request body ends before the boundary that follows it",
     ],
   ] as const)(
-    "one that %s breaks off the request",
+    "end the request if one %s",
     async ([, change, reason], { server, workspace, expect }) => {
       const [before, run, after] = [runData("files"), runData("files"), runData("files")];
       const parts = [runPart(before), runPart(run), attachment(run, "a", "hello"), runPart(after)];
@@ -179,7 +179,7 @@ describe("attachments", () => {
     },
   );
 
-  test("that are too large are left out", async ({ workspace, expect }) => {
+  test("that are too large are omitted", async ({ workspace, expect }) => {
     const run = runData("files");
     const parts: Part[] = [
       runPart(run),
@@ -213,7 +213,7 @@ describe("attachments", () => {
     );
   });
 
-  test("are 400 at most of a run", async ({ workspace, expect }) => {
+  test("are limited to 400 for a run", async ({ workspace, expect }) => {
     const run = runData("files");
     const name = "n".repeat(990);
     const many = Array.from({ length: 402 }, (_, index) =>
@@ -228,7 +228,7 @@ describe("attachments", () => {
     expect(Object.keys(await readAttachments(workspace, run.id))).toHaveLength(400);
   });
 
-  test("are read by links that are good for nothing else", async ({
+  test("are read by links that are valid for nothing else", async ({
     server,
     workspace,
     expect,

@@ -12,7 +12,7 @@ const OTHER_ID = "0198c0de-0000-7000-8000-00000000000a";
 
 const LONG = "x".repeat(10_001);
 
-/** `change` makes a run a bad one; `field` and `message` are what the answer says of it. */
+/** `change` makes a run invalid; `field` and `message` are in the answer. */
 const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, message: string][] =
   [
     [
@@ -23,7 +23,7 @@ const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, 
     ],
     ["no run_type", () => ({ run_type: undefined }), "run_type", "is required"],
     ["no name", () => ({ name: null }), "name", "is required"],
-    ["a name that is no text", () => ({ name: 7 }), "name", "should be a string"],
+    ["a name that is not a text", () => ({ name: 7 }), "name", "should be a string"],
     ["NUL in its name", () => ({ name: "a\0b" }), "name", "should not contain a NUL character"],
     ["a long name", () => ({ name: LONG }), "name", "should have at most 10000 characters"],
     ["no dotted_order", () => ({ dotted_order: undefined }), "dotted_order", "is required"],
@@ -62,7 +62,7 @@ const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, 
       `<id> differs from ${OTHER_ID}, the second to last of dotted_order`,
     ],
     [
-      "a start that is no time",
+      "a start that is not a time",
       () => ({ start_time: "yesterday" }),
       "start_time",
       "should be an ISO 8601 time or a number of milliseconds since 1970, between 1970 and 2255",
@@ -74,7 +74,7 @@ const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, 
       "should be an ISO 8601 time or a number of milliseconds since 1970, between 1970 and 2255",
     ],
     ["tags that are no list", () => ({ tags: "a" }), "tags", "should be a list of strings"],
-    ["a tag that is no text", () => ({ tags: ["a", 1] }), "tags[1]", "should be a string"],
+    ["a tag that is not a text", () => ({ tags: ["a", 1] }), "tags[1]", "should be a string"],
     [
       "too many tags",
       () => ({ tags: Array.from({ length: 1001 }, String) }),
@@ -95,10 +95,10 @@ const BAD_RUNS: [what: string, change: (run: RunData) => object, field: string, 
       "should be no larger than 1048576 bytes",
     ],
     ["events that are no list", () => ({ events: 7 }), "events", "should be a list"],
-    ["a session_id that is none", () => ({ session_id: "x" }), "session_id", "should be a UUID"],
+    ["an invalid session_id", () => ({ session_id: "x" }), "session_id", "should be a UUID"],
   ];
 
-/** What is wrong with the JSON text of a run, in which `"here"` is replaced. */
+/** Problems of the JSON text of a run, in which `"here"` is replaced. */
 const BAD_TEXTS: [what: string, text: string, message: string][] = [
   [
     "an integer beyond 64 bits",
@@ -112,15 +112,15 @@ const BAD_TEXTS: [what: string, text: string, message: string][] = [
   ],
 ];
 
-/** A bad run between good ones. */
+/** Returns an invalid run between two valid ones. */
 function threeRuns(change: (run: RunData) => object): [RunData, RunData, RunData] {
   const bad = runData("bad");
   return [runData("bad"), { ...bad, ...change(bad) }, runData("bad")];
 }
 
-describe("a run with", () => {
+describe("a bad run does not affect the others of its request", () => {
   test.for(BAD_RUNS)(
-    "%s keeps back none of the others",
+    "with %s in a run",
     async ([, change, field, template], { workspace, expect }) => {
       for (const [place, sendAll] of [
         ["post[1]", (runs: RunData[]) => workspace.batch({ post: runs })],
@@ -136,32 +136,26 @@ describe("a run with", () => {
     },
   );
 
-  test.for(BAD_TEXTS)(
-    "%s keeps back none of the others",
-    async ([, text, problem], { workspace, expect }) => {
-      const runs = threeRuns(() => ({ inputs: { value: "here" } }));
-      const [before, { id }, after] = runs;
-      const body = JSON.stringify({ post: runs }).replace('"here"', text);
-      expect(await workspace.batch(body)).toEqual(
-        refused(2, [{ run_id: id, field: "post[1]", message: `post[1]: ${problem}` }]),
-      );
-      expect(await workspace.stored(runs)).toEqual([before.id, after.id]);
+  test.for(BAD_TEXTS)("with %s as JSON", async ([, text, problem], { workspace, expect }) => {
+    const runs = threeRuns(() => ({ inputs: { value: "here" } }));
+    const [before, { id }, after] = runs;
+    const body = JSON.stringify({ post: runs }).replace('"here"', text);
+    expect(await workspace.batch(body)).toEqual(
+      refused(2, [{ run_id: id, field: "post[1]", message: `post[1]: ${problem}` }]),
+    );
+    expect(await workspace.stored(runs)).toEqual([before.id, after.id]);
 
-      const apart = threeRuns(() => ({}));
-      const [first, bad, last] = apart;
-      const name = `post.${bad.id}.inputs`;
-      const parts = [runPart(first), runPart(bad), fieldPart(bad, "inputs", text), runPart(last)];
-      expect(await workspace.multipart(parts)).toEqual(
-        refused(2, [{ run_id: bad.id, field: name, message: `${name}: ${problem}` }]),
-      );
-      expect(await workspace.stored(apart)).toEqual([first.id, last.id]);
-    },
-  );
+    const apart = threeRuns(() => ({}));
+    const [first, bad, last] = apart;
+    const name = `post.${bad.id}.inputs`;
+    const parts = [runPart(first), runPart(bad), fieldPart(bad, "inputs", text), runPart(last)];
+    expect(await workspace.multipart(parts)).toEqual(
+      refused(2, [{ run_id: bad.id, field: name, message: `${name}: ${problem}` }]),
+    );
+    expect(await workspace.stored(apart)).toEqual([first.id, last.id]);
+  });
 
-  test("a project that does not exist keeps back none of the others", async ({
-    workspace,
-    expect,
-  }) => {
+  test("with a project that does not exist", async ({ workspace, expect }) => {
     const message = `session_id: project ${MISSING_ID} not found`;
     for (const sendAll of [
       (runs: RunData[]) => workspace.batch({ post: runs }),
@@ -172,13 +166,13 @@ describe("a run with", () => {
       const failure = { run_id: id, field: "session_id", message };
       expect(await sendAll(runs)).toEqual(refused(2, [failure]));
       expect(await workspace.stored(runs)).toEqual([before.id, after.id]);
-      // Alone as well: 404 would tell clients that there is no such route.
+      // A single run gets the same answer: a 404 would tell clients that the route does not exist.
       const alone = { ...runData("bad"), session_id: MISSING_ID };
       expect(await sendAll([alone])).toEqual(refused(0, [{ ...failure, run_id: alone.id }]));
     }
   });
 
-  test("text that is no UTF-8 keeps back none of the others", async ({ workspace, expect }) => {
+  test("with text that is not UTF-8", async ({ workspace, expect }) => {
     const runs = threeRuns(() => ({}));
     const [before, { id }, after] = runs;
     const parts = [runPart(before), { name: `post.${id}`, body: "{\xff}" }, runPart(after)];
@@ -201,7 +195,7 @@ describe("a run with", () => {
 });
 
 describe("a list of runs", () => {
-  test("with other things keeps the runs", async ({ workspace, expect }) => {
+  test("keeps its runs if it contains other values", async ({ workspace, expect }) => {
     const [before, after] = [runData("bad"), runData("bad")];
     const body = { post: [before, [], null, "run", 7, true, after], patch: [{}] };
     const places = ["post[1]", "post[2]", "post[3]", "post[4]", "post[5]"];
@@ -218,7 +212,7 @@ describe("a list of runs", () => {
     expect(await workspace.stored([before, after])).toEqual([before.id, after.id]);
   });
 
-  test("with many bad ones tells of a hundred", async ({ workspace, expect }) => {
+  test("names a hundred of many invalid runs", async ({ workspace, expect }) => {
     const run = runData("bad");
     const { status, body } = await workspace.batch({ post: [...Array(5000).fill(0), run] });
     expect([status, body]).toEqual([
@@ -256,7 +250,7 @@ describe("a list of runs", () => {
     ['{"post":{}}', ["body", "post"], "Input should be a valid list", "list_type"],
     ['{"patch":7}', ["body", "patch"], "Input should be a valid list", "list_type"],
   ] as const)(
-    "is refused when the body is %s",
+    "is refused if the body is %s",
     async ([body, loc, msg, type], { workspace, expect }) => {
       const detail = [{ loc, msg, type }];
       expect(await workspace.batch(body)).toEqual({ status: 422, body: { detail } });
@@ -265,7 +259,7 @@ describe("a list of runs", () => {
 });
 
 describe("an update", () => {
-  test("of an unknown run is refused where it does not say enough", async ({
+  test("is refused for an unknown run if it lacks required fields", async ({
     workspace,
     expect,
   }) => {
@@ -299,16 +293,19 @@ describe("a single run", () => {
         msg: `${OTHER_ID} differs from ${MISSING_ID}, under which the run was sent`,
       },
     ],
-  ])("%s %s %j is refused", async ([method, path, body, status, detail], { workspace, expect }) => {
-    const { api } = workspace;
-    const response = await api(method, path, body);
-    expect([response.status, await response.json()]).toEqual([
-      status,
-      { detail: [{ ...(detail as object), type: "invalid_run" }] },
-    ]);
-  });
+  ])(
+    "is refused: %s %s %j",
+    async ([method, path, body, status, detail], { workspace, expect }) => {
+      const { api } = workspace;
+      const response = await api(method, path, body);
+      expect([response.status, await response.json()]).toEqual([
+        status,
+        { detail: [{ ...(detail as object), type: "invalid_run" }] },
+      ]);
+    },
+  );
 
-  test("below an unknown parent, or in an unknown project, is refused", async ({
+  test("is refused below an unknown parent, or in an unknown project", async ({
     workspace,
     expect,
   }) => {
@@ -335,7 +332,10 @@ describe("feedback in a request", () => {
     body: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-  test("that is bad keeps back neither runs nor other feedback", async ({ workspace, expect }) => {
+  test("affects neither runs nor other feedback if it is invalid", async ({
+    workspace,
+    expect,
+  }) => {
     const run = runData("bad");
     const good = crypto.randomUUID();
     const [noJson, noRun, badRun, large] = [1, 2, 3, 4].map((digit) =>
@@ -375,7 +375,7 @@ describe("feedback in a request", () => {
     });
   });
 
-  test("waits for its run when that is refused", async ({ workspace, expect }) => {
+  test("waits for its run if that is refused", async ({ workspace, expect }) => {
     const run = runData("bad");
     const id = crypto.randomUUID();
     const opinion = feedback(id, { key: "quality", run_id: run.id, score: 1 });

@@ -15,7 +15,7 @@ const test = testWithSharedServer().extend("workspace", { scope: "file" }, ({ se
   ingestWorkspace(server, "broken uploads"),
 );
 
-/** What is done to a request with the runs `a`, `b` and `c`; what is said of it; what is stored. */
+/** A change of a request with the runs `a`, `b` and `c`, the error message, and the runs that are stored. */
 const BROKEN: [what: string, change: (body: string) => string, message: string, stored: string][] =
   [
     [
@@ -37,19 +37,19 @@ const BROKEN: [what: string, change: (body: string) => string, message: string, 
       "a",
     ],
     [
-      "a part is longer than it says",
+      "a part is longer than its declared length",
       (body) => edit(body, "b", "length", (length) => String(Number(length) - 1)),
       'Multipart part "post.<b>": its length is <b-1>, but no boundary follows there',
       "a",
     ],
     [
-      "a part is shorter than it says",
+      "a part is shorter than its declared length",
       (body) => edit(body, "b", "length", (length) => String(Number(length) + 1)),
       'Multipart part "post.<b>": its length is <b+1>, but no boundary follows there',
       "a",
     ],
     [
-      "a length is no number",
+      "a length is not a number",
       (body) => edit(body, "b", "length", () => "1e3"),
       'Multipart part "post.<b>": its length "1e3" is not a number of bytes',
       "a",
@@ -61,7 +61,7 @@ const BROKEN: [what: string, change: (body: string) => string, message: string, 
       "a",
     ],
     [
-      "a part is no form data",
+      "a part is not form data",
       (body) => edit(body, "b", "head", (head) => head.replace("form-data", "attachment")),
       'Multipart part "post.<b>": its Content-Disposition is "attachment", not form-data',
       "a",
@@ -86,7 +86,7 @@ const BROKEN: [what: string, change: (body: string) => string, message: string, 
     ],
   ];
 
-/** Changes the headers of the run's part, or the length that they say. */
+/** Changes the headers of the run's part, or the length in them. */
 function edit(
   body: string,
   run: "a" | "b" | "c",
@@ -109,7 +109,7 @@ function edit(
 
 describe("a multipart request", () => {
   test.for(BROKEN)(
-    "of which %s leaves what came before",
+    "keeps the runs before the error if %s",
     async ([, change, template, left], { workspace, expect }) => {
       const { runs, parts } = threeRuns();
       const [a, b, c] = runs;
@@ -155,18 +155,18 @@ describe("a multipart request", () => {
       "Request body does not contain the multipart boundary",
     ],
   ] as const)(
-    "with %j and %j is refused",
+    "is refused with %j and %j",
     async ([headers, body, status, message], { workspace, expect }) => {
       const answer = await workspace.post("/runs/multipart", body, headers);
       expect(answer).toEqual(refused(0, [brokenOff(message)], status));
     },
   );
 
-  test("without parts is accepted", async ({ workspace, expect }) => {
+  test("is accepted without parts", async ({ workspace, expect }) => {
     expect(await workspace.multipart([])).toEqual(ACCEPTED);
   });
 
-  test("has parts that are none of a run, a field or feedback", async ({ workspace, expect }) => {
+  test("reports parts that are not a run, a field or feedback", async ({ workspace, expect }) => {
     const { runs, parts } = threeRuns();
     const [a, b, c] = runs;
     const bad: [name: string, runId: string | null, message: string][] = [
@@ -187,7 +187,7 @@ describe("a multipart request", () => {
     expect(await workspace.stored(runs)).toEqual([a.id, b.id, c.id]);
   });
 
-  test("has fields without their run", async ({ workspace, expect }) => {
+  test("reports fields without their run", async ({ workspace, expect }) => {
     const run = runData("x");
     const field = `post.${run.id}.inputs`;
     const message = `${field}: the part post.${run.id} that it belongs to is missing`;
@@ -197,7 +197,7 @@ describe("a multipart request", () => {
     expect(await workspace.stored([run])).toEqual([]);
   });
 
-  test("has a part named for another run", async ({ workspace, expect }) => {
+  test("reports a part that is named for another run", async ({ workspace, expect }) => {
     const [run, other] = [runData("x"), runData("x")];
     const field = `post.${run.id}.id`;
     const message = `${field}: ${other.id} differs from ${run.id}, under which the run was sent`;

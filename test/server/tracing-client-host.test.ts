@@ -9,7 +9,7 @@ import { runPart } from "../support/ingest.ts";
 
 const test = testWithServer({ API_HOST: "127.0.0.1" });
 
-describe("on a host of its own the tracing API", () => {
+describe("the tracing API on a separate host", () => {
   test("serves the official client without a prefix", async ({ server, expect }) => {
     const recorded = recordedFetch();
     const { client } = await tracingWorkspace(server, "bare", {
@@ -64,7 +64,7 @@ describe("on a host of its own the tracing API", () => {
     expect(paths).toContain("POST /api/v2/runs/query");
   });
 
-  test.for(["", "/api/v1"])("takes runs in below %j", async (prefix, { server, expect }) => {
+  test.for(["", "/api/v1"])("ingests runs below %j", async (prefix, { server, expect }) => {
     const { apiKey, client } = await tracingWorkspace(server, "routes", { apiUrl: server.url });
     const runs = [1, 2, 3].map(() => runData("routes"));
     const [single, batched, sent] = runs;
@@ -95,7 +95,7 @@ describe("on a host of its own the tracing API", () => {
     expect(v2.status).toBe(200);
   });
 
-  test("answers on no other host, and with nothing else", async ({ server, expect }) => {
+  test("is on no other host, and has no other routes", async ({ server, expect }) => {
     const { port } = new URL(server.url);
     const { apiKey } = await tracingWorkspace(server, "hosts");
     const headers = { "x-api-key": apiKey };

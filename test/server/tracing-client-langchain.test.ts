@@ -6,18 +6,18 @@ import { RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
 import { FakeChatModel } from "@langchain/core/utils/testing";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import type { Client, Run } from "langsmith";
+import type { Run } from "langsmith";
 import { getLangchainCallbacks } from "langsmith/langchain";
 import { traceable } from "langsmith/traceable";
 import { describe } from "vitest";
 import { z } from "zod";
 import { graph as agent } from "../fixtures/graphs/agent.ts";
 import { testWithSharedServer } from "../support/shared-server.ts";
-import { collect, tracingWorkspace } from "../support/tracing.ts";
+import { collect, tracesOf, tracingWorkspace } from "../support/tracing.ts";
 
 const test = testWithSharedServer();
 
-/** Says hello, and how many tokens that took. */
+/** A model that says hello, with the number of tokens that it took. */
 class CountingModel extends FakeChatModel {
   override _generate(): Promise<ChatResult> {
     const usage_metadata = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
@@ -26,13 +26,13 @@ class CountingModel extends FakeChatModel {
   }
 }
 
-/** The members of a run that LangChain tells of, and that come back as they are. */
+/** The members of a run that LangChain reports, and that are returned unchanged. */
 type Told = Pick<
   Run,
   "id" | "name" | "run_type" | "parent_run_id" | "tags" | "error" | "inputs" | "outputs"
 > & { metadata: unknown; events: string[]; child_runs: Told[] };
 
-/** JSON has neither undefined members nor classes. */
+/** Converts undefined members and classes to their JSON form. */
 function asJson<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
@@ -50,7 +50,7 @@ function told(run: Run, isRoot = true): Told {
     inputs,
     outputs: outputs ?? undefined,
     metadata: (extra?.["metadata"] ?? {}) as unknown,
-    // Each tracer has a clock of its own.
+    // The names are compared, as each tracer has its own clock.
     events: (events ?? []).map((event) => String(event["name"])),
     child_runs: children
       .map((child) => told(child, false))
@@ -58,7 +58,7 @@ function told(run: Run, isRoot = true): Told {
   }) as Told;
 }
 
-/** Metadata that the client adds when it sends is no difference. */
+/** Removes metadata that the client adds when it sends. */
 function withoutMore(stored: Told, reported: Told): Told {
   const names = Object.keys(Object(reported.metadata));
   const metadata = Object.entries(Object(stored.metadata)).filter(([name]) => names.includes(name));
@@ -72,14 +72,8 @@ function withoutMore(stored: Told, reported: Told): Told {
   };
 }
 
-async function treesOf(client: Client, projectName: string): Promise<Run[]> {
-  await client.awaitPendingTraceBatches();
-  const roots = await collect(client.listRuns({ projectName, isRoot: true, order: "asc" }));
-  return Promise.all(roots.map(({ id }) => client.readRun(id, { loadChildRuns: true })));
-}
-
-describe("LangChain's tracer leaves", () => {
-  test("a streamed graph as LangChain has seen it", async ({ server, expect }) => {
+describe("LangChain's tracer records", () => {
+  test("a streamed graph as LangChain reports it", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "graph");
     const tracer = new LangChainTracer({ client, projectName: "graph" });
     const collector = new RunCollectorCallbackHandler();
@@ -95,7 +89,7 @@ describe("LangChain's tracer leaves", () => {
     );
     expect((await collect(chunks)).length).toBeGreaterThan(5);
 
-    const [tree, ...others] = await treesOf(client, "graph");
+    const [tree, ...others] = await tracesOf(client, "graph");
     if (tree === undefined) throw new Error("There is no trace");
     expect(others).toEqual([]);
     const reported = collector.tracedRuns.map((run) => told(run));
@@ -147,7 +141,7 @@ describe("LangChain's tracer leaves", () => {
       .compile();
     const input = { messages: [new HumanMessage("hi")] };
     await expect(graph.invoke(input, { callbacks: [tracer, collector] })).rejects.toThrow("tea");
-    const [tree] = await treesOf(client, "errors");
+    const [tree] = await tracesOf(client, "errors");
     if (tree === undefined) throw new Error("There is no trace");
     const [reported] = collector.tracedRuns.map((run) => told(run));
     const stored = told(tree);
@@ -182,7 +176,7 @@ describe("LangChain's tracer leaves", () => {
       return (await double.batch(numbers)).length;
     });
     await all.invoke(260, { callbacks: [tracer], runName: "all" });
-    const [tree] = await treesOf(client, "large trace");
+    const [tree] = await tracesOf(client, "large trace");
     const children = tree?.child_runs ?? [];
     const outputs = children.map(({ outputs }) => Number(outputs?.["output"]));
     expect(outputs.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 260 }, (_, i) => 2 * i));
@@ -192,7 +186,7 @@ describe("LangChain's tracer leaves", () => {
 });
 
 describe("LangChain and functions of the client", () => {
-  test("leave one tree, whichever calls the other", async ({ server, expect }) => {
+  test("record one tree, whichever calls the other", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "mixed");
     const project_name = "mixed";
     const inner = traceable((n: number) => n + 1, { name: "inner function" });
@@ -207,7 +201,7 @@ describe("LangChain and functions of the client", () => {
       { name: "outer function", client, project_name, tracingEnabled: true },
     );
     expect(await outer(1)).toBe(2);
-    const [tree, ...others] = await treesOf(client, project_name);
+    const [tree, ...others] = await tracesOf(client, project_name);
     expect(others).toEqual([]);
     const names: string[] = [];
     for (let run = tree; run !== undefined; run = run.child_runs?.[0]) names.push(run.name);

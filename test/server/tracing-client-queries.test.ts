@@ -12,7 +12,7 @@ const test = testWithSharedServer().extend("shop", { scope: "file" }, ({ server 
 
 type ListOptions = Parameters<Client["listRuns"]>[0];
 
-/** What a query says, and the runs in the order of the answer. */
+/** The title of a query, its options, and the expected runs in order. */
 const LISTS: [what: string, (shop: Shop) => ListOptions, (keyof Shop["runs"])[]][] = [
   [
     "of a project, by its name",
@@ -111,10 +111,7 @@ describe("the official client lists runs", () => {
     expect(keysOf(shop, found)).toEqual(expected);
   });
 
-  test("with the fields that it asks for, and those that it always reads", async ({
-    shop,
-    expect,
-  }) => {
+  test("with the requested fields, and those that it always reads", async ({ shop, expect }) => {
     const [run] = await collect(
       shop.client.listRuns({ id: [shop.runs.slow.id], select: ["tags", "child_run_ids"] }),
     );
@@ -142,7 +139,7 @@ describe("the official client lists runs", () => {
     });
   });
 
-  test("page by page, even when all of them start at once", async ({ shop, expect }) => {
+  test("page by page, even if all of them start at the same time", async ({ shop, expect }) => {
     const start = new Date();
     const post = Array.from({ length: 250 }, (_, index) =>
       runData("pages", { start, inputs: { index } }),
@@ -160,7 +157,7 @@ describe("the official client lists runs", () => {
     }
   });
 
-  test("and hears what it may not ask", async ({ shop, expect }) => {
+  test("and gets an error for an unsupported query", async ({ shop, expect }) => {
     const ask = async (options: ListOptions) => collect(shop.client.listRuns(options));
     await expect(ask({ projectName: "nowhere" })).rejects.toThrow("not found");
     await expect(ask({ projectName: "shop", filter: "eq(name)" })).rejects.toThrow(
@@ -174,7 +171,7 @@ describe("the official client lists runs", () => {
   });
 });
 
-describe("the official client asks for statistics", () => {
+describe("the official client requests statistics", () => {
   const COUNTS: [
     string,
     (shop: Shop) => Omit<Parameters<Client["getRunStats"]>[0], "projectNames">,
@@ -194,7 +191,7 @@ describe("the official client asks for statistics", () => {
       }),
       2,
     ],
-    ["of what failed", () => ({ error: true }), 2],
+    ["of failed runs", () => ({ error: true }), 2],
     ["of roots", () => ({ isRoot: true, dataSourceType: "historical" }), 4],
     ["of a filter", () => ({ filter: 'eq(name, "extractor")' }), 2],
     ["of a trace filter", () => ({ traceFilter: 'has(tags, "beta")' }), 3],

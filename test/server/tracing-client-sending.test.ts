@@ -17,7 +17,7 @@ const BATCH = "/api/v1/runs/batch";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** A root with a model that works and a tool that fails; between posts and patches it waits. */
+/** Sends a root with a model that works and a tool that fails. It waits between posts and patches. */
 async function sendTrace(client: Client, project_name: string): Promise<RunTree> {
   const root = new RunTree({
     name: "agent",
@@ -96,7 +96,7 @@ async function expectTrace(
   expect(texts).toEqual([attachments["agent"], attachments["model"]]);
 }
 
-/** Its text, null when the run has none of that name. */
+/** Returns the text of an attachment, or null if the run has none with that name. */
 async function attachmentOf(client: Client, runId = "", name: string): Promise<string | null> {
   const { s3_urls } = (await client.readRun(runId)) as {
     s3_urls?: Record<string, { presigned_url: string }> | null;
@@ -108,7 +108,7 @@ async function attachmentOf(client: Client, runId = "", name: string): Promise<s
 const ALL_ATTACHMENTS = { agent: "photo", model: "notes" };
 const NO_ATTACHMENTS = { agent: null, model: null };
 
-/** Without `/info`, and the requests that read. */
+/** Returns the requests except for `/info` and those that read. */
 function ingestRequests({ sent }: RecordedFetch) {
   return sent.filter(({ method, path }) => path !== INFO && method !== "GET");
 }
@@ -124,7 +124,7 @@ describe("the official client sends", () => {
     expect(ingestRequests(recorded).slice(0, 2)).toEqual([request, request]);
   });
 
-  test("multipart bodies as they are", async ({ server, expect }) => {
+  test("uncompressed multipart bodies", async ({ server, expect }) => {
     vi.stubEnv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true");
     const recorded = recordedFetch();
     const options = { fetchImplementation: recorded.fetch };
@@ -147,8 +147,8 @@ describe("the official client sends", () => {
     expect(ingestRequests(recorded).slice(0, 2)).toEqual([request, request]);
   });
 
-  test("batches, where a proxy knows no other route", async ({ server, expect }) => {
-    // What the client compresses it does not send again by another route.
+  test("batches, if a proxy knows no other route", async ({ server, expect }) => {
+    // The client does not fall back to another route for compressed bodies.
     vi.stubEnv("LANGSMITH_DISABLE_RUN_COMPRESSION", "true");
     const recorded = recordedFetch(async (path, ask) =>
       path === MULTIPART ? new Response(null, { status: 404 }) : ask(),
@@ -161,7 +161,7 @@ describe("the official client sends", () => {
     expect(paths.slice(0, 3)).toEqual([MULTIPART, BATCH, BATCH]);
   });
 
-  test("batches, where the server asks for them", async ({ server, expect }) => {
+  test("batches, if the server requests them", async ({ server, expect }) => {
     const recorded = recordedFetch(async (path, ask) => {
       const response = await ask();
       if (path !== INFO) return response;
@@ -193,7 +193,7 @@ describe("the official client sends", () => {
     expect(requests.slice(0, 6)).toEqual([post, post, patch, post, patch, patch]);
   });
 
-  test("only when it is told to", async ({ server, expect }) => {
+  test("only on demand", async ({ server, expect }) => {
     const options = { manualFlushMode: true };
     const { client } = await tracingWorkspace(server, "manual", options);
     const root = new RunTree({ name: "late", inputs: {}, client, project_name: "manual" });
@@ -226,10 +226,7 @@ describe("the official client sends", () => {
     expect(lengths.filter((length) => length === text.length)).toHaveLength(10);
   });
 
-  test("the same again when an answer is lost, which changes nothing", async ({
-    server,
-    expect,
-  }) => {
+  test("the same again when an answer is lost, without any effect", async ({ server, expect }) => {
     let lost = 0;
     const recorded = recordedFetch(async (path, ask) => {
       const response = await ask();
@@ -248,7 +245,7 @@ describe("the official client sends", () => {
     expect(await client.getRunStats({ projectNames: ["lost"] })).toMatchObject({ run_count: 3 });
   });
 
-  test("a bad run with good ones, and hears of it", async ({ server, expect }) => {
+  test("a bad run with good ones, and receives the error", async ({ server, expect }) => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { client } = await tracingWorkspace(server, "bad");
     const runs = ["good", "bad", "good"].map(

@@ -50,7 +50,7 @@ describe("the official client reads threads", () => {
     expect(await read('quote " and \\')).toEqual([]);
   });
 
-  test("of the last day, or since then", async ({ shop, expect }) => {
+  test("of the last day, or since a given time", async ({ shop, expect }) => {
     const { client, now } = shop;
     const list = async (options: object = {}) => {
       const threads = await client.listThreads({ projectName: "shop", ...options });
@@ -80,7 +80,7 @@ describe("the official client links to a run", () => {
     expect(url).toContain(`/o/${tenant}/projects/p/${shop.shop}`);
   });
 
-  test("that it shares, with what is below it", async ({ server, shop, expect }) => {
+  test("when it shares the run, with its descendants", async ({ server, shop, expect }) => {
     const { client, runs } = shop;
     const shareId = crypto.randomUUID();
     expect(await client.readRunSharedLink(runs.slow.id)).toBeUndefined();
@@ -110,8 +110,8 @@ describe("the official client links to a run", () => {
   });
 });
 
-describe("the official client judges a run", () => {
-  test("by what an evaluator says", async ({ shop, expect }) => {
+describe("the official client gives feedback on a run", () => {
+  test("from an evaluator's result", async ({ shop, expect }) => {
     const { client } = shop;
     const run = await client.readRun(shop.runs.old.id);
     await client.logEvaluationFeedback(

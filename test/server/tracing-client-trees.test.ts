@@ -2,7 +2,7 @@ import { type Client, type Run, RunTree } from "langsmith";
 import { getCurrentRunTree, traceable, withRunTree } from "langsmith/traceable";
 import { afterEach, describe, vi } from "vitest";
 import { testWithSharedServer } from "../support/shared-server.ts";
-import { collect, tracingWorkspace } from "../support/tracing.ts";
+import { collect, tracesOf, tracingWorkspace } from "../support/tracing.ts";
 
 const test = testWithSharedServer();
 
@@ -10,19 +10,13 @@ afterEach(() => vi.unstubAllEnvs());
 
 type Shape = [name: string, ...below: Shape[]];
 
-/** The names of a tree. */
+/** Returns the names of a tree. */
 function shapeOf({ name, child_runs = [] }: Run): Shape {
   return [name, ...child_runs.map(shapeOf)];
 }
 
-async function traces(client: Client, projectName: string): Promise<Run[]> {
-  await client.awaitPendingTraceBatches();
-  const roots = await collect(client.listRuns({ projectName, isRoot: true, order: "asc" }));
-  return Promise.all(roots.map(({ id }) => client.readRun(id, { loadChildRuns: true })));
-}
-
 async function onlyTrace(client: Client, projectName: string): Promise<Run> {
-  const [root, ...others] = await traces(client, projectName);
+  const [root, ...others] = await tracesOf(client, projectName);
   if (root === undefined || others.length > 0) throw new Error(`${others.length + 1} traces`);
   return root;
 }
@@ -43,7 +37,7 @@ const traced = (client: Client, project_name: string) => ({
 });
 
 describe("functions of the official client", () => {
-  test("that call each other, some at once, make a tree", async ({ server, expect }) => {
+  test("make a tree if they call each other, some concurrently", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "nested");
     const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
     const leaf = traceable(async (n: number) => sleep(3 * (4 - n)), {
@@ -88,7 +82,7 @@ describe("functions of the official client", () => {
     expect(metadata.map(({ user }) => user)).toEqual(Array(10).fill("u"));
   });
 
-  test("that fail leave their errors", async ({ server, expect }) => {
+  test("record their errors", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "failing");
     const inner = traceable(
       () => {
@@ -111,7 +105,7 @@ describe("functions of the official client", () => {
     expect(await collect(client.listRuns({ projectName: "failing", error: false }))).toEqual([]);
   });
 
-  test("that generate leave what they gave, and when it began", async ({ server, expect }) => {
+  test("record generated values, and the time of the first one", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "generators");
     const tokens = ["a", "b", "c"];
     const config = traced(client, "generators");
@@ -156,7 +150,7 @@ describe("functions of the official client", () => {
     }
     expect(await collect(await streamed())).toEqual(tokens);
 
-    const runs = await traces(client, "generators");
+    const runs = await tracesOf(client, "generators");
     const found = runs.map((run) => [
       run.name,
       [
@@ -183,7 +177,7 @@ describe("functions of the official client", () => {
     expect(stats).toMatchObject({ run_count: 4, error_rate: 0.5, streaming_rate: 1 });
   });
 
-  test("take their attachments out of their inputs", async ({ server, expect }) => {
+  test("move attachments out of their inputs", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "attached");
     const look = traceable((_image: Uint8Array, text: string) => text.length, {
       name: "look",
@@ -204,7 +198,10 @@ describe("functions of the official client", () => {
     expect([...new Uint8Array(await image.arrayBuffer())]).toEqual([1, 2, 3]);
   });
 
-  test("leave what JSON has no form for as the client writes it", async ({ server, expect }) => {
+  test("record values without a JSON form as the client writes them", async ({
+    server,
+    expect,
+  }) => {
     const { client } = await tracingWorkspace(server, "values");
     const circular: Record<string, unknown> = { name: "loop" };
     circular["self"] = circular;
@@ -217,7 +214,7 @@ describe("functions of the official client", () => {
     const map = new Map([["a", 1]]);
     await identity("rich")({ map, set: new Set([1]), none: undefined, error: new Error("e") });
     vi.restoreAllMocks();
-    const runs = await traces(client, "values");
+    const runs = await tracesOf(client, "values");
     for (const { inputs, outputs } of runs) expect(outputs).toEqual(inputs);
     expect(Object.fromEntries(runs.map(({ name, inputs }) => [name, inputs]))).toEqual({
       circular: { circular: { name: "loop", self: { result: "[Circular]" } } },
@@ -228,7 +225,7 @@ describe("functions of the official client", () => {
 });
 
 describe("a trace through several processes", () => {
-  test("is one tree, whoever comes first", async ({ server, expect }) => {
+  test("is one tree, whichever process sends first", async ({ server, expect }) => {
     const { client, apiKey } = await tracingWorkspace(server, "distributed");
     const { client: remote } = await tracingWorkspace(server, "remote", { apiKey });
     const parent = new RunTree({
@@ -264,7 +261,7 @@ describe("a trace through several processes", () => {
     expect(child?.extra?.["metadata"]).toMatchObject({ env: "prod", "odd key": "ü" });
   });
 
-  test("goes on below the run of a dotted order", async ({ server, expect }) => {
+  test("continues below the run of a dotted order", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "dotted");
     const root = traceable(
       async () => {
@@ -303,7 +300,7 @@ describe("replicas of a trace", () => {
 
   const SHAPE: Shape = ["root", ["child"]];
 
-  test("are in every project that is named", async ({ server, expect }) => {
+  test("are in every named project", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "replicas");
     const replicas = [
       { projectName: "first" },
@@ -319,7 +316,7 @@ describe("replicas of a trace", () => {
     expect(second.child_runs?.[0]?.parent_run_id).toBe(second.id);
   });
 
-  test("keep the ids of the run where they are primary, and have others elsewhere", async ({
+  test("keep the ids of the run in the primary project, and have others elsewhere", async ({
     server,
     expect,
   }) => {
@@ -337,7 +334,7 @@ describe("replicas of a trace", () => {
     }
   });
 
-  test("may be in other workspaces", async ({ server, expect }) => {
+  test("can be in other workspaces", async ({ server, expect }) => {
     const mine = await tracingWorkspace(server, "own");
     const other = await tracingWorkspace(server, "other");
     const apiUrl = `${server.url}/api/v1`;
@@ -353,7 +350,7 @@ describe("replicas of a trace", () => {
     await expect(other.client.readRun(root.id)).rejects.toThrow("not found");
   });
 
-  test("may be set by the environment", async ({ server, expect }) => {
+  test("can be set by the environment", async ({ server, expect }) => {
     const mine = await tracingWorkspace(server, "endpoints");
     const other = await tracingWorkspace(server, "other endpoint");
     const api_url = `${server.url}/api/v1`;
@@ -365,7 +362,7 @@ describe("replicas of a trace", () => {
     }
   });
 
-  test("may begin where a process took over", async ({ server, expect }) => {
+  test("can begin where a process took over", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "rerooted");
     const parent = new RunTree({ name: "caller", inputs: {}, client, project_name: "callers" });
     await parent.postRun();

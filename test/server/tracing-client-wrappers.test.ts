@@ -9,7 +9,7 @@ import type { TestServer } from "../support/server.ts";
 import { testWithSharedServer } from "../support/shared-server.ts";
 import { collect, tracingWorkspace } from "../support/tracing.ts";
 
-/** What the house models cost: 2 and 3 millionths for a token, and less or more for some. */
+/** The price of the house models: 2 and 3 millionths for a token, and other rates for some kinds. */
 const PRICE = {
   name: "House models",
   match_pattern: "^house-",
@@ -36,7 +36,7 @@ const traced = (client: Client, project_name: string) => ({
   tracingEnabled: true,
 });
 
-/** The runs of a project, the oldest first; some may start at once. */
+/** Returns the runs of a project, oldest first; some may start at the same time. */
 async function runsOf(client: Client, projectName: string): Promise<Run[]> {
   await client.awaitPendingTraceBatches();
   return collect(client.listRuns({ projectName, order: "asc" }));
@@ -67,7 +67,7 @@ const CHAT_USAGE = {
   completion_tokens_details: { reasoning_tokens: 4, audio_tokens: null },
 };
 
-/** 15 and 5 cached tokens, 6 and 4 of reasoning. */
+/** Costs of 15 new and 5 cached input tokens, and of 6 output and 4 reasoning tokens. */
 const CHAT_COSTS = ["0.000035", "0.000038", "0.000073"];
 
 async function* stream<T>(items: readonly T[]): AsyncGenerator<T> {
@@ -75,7 +75,7 @@ async function* stream<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-/** Answers as OpenAI's client does. */
+/** Returns a client with answers like OpenAI's. */
 function fakeOpenAI(answers: { chat?: unknown; text?: unknown; response?: unknown }) {
   return {
     chat: { completions: { create: async (..._args: unknown[]) => answers.chat } },
@@ -90,7 +90,7 @@ function fakeOpenAI(answers: { chat?: unknown; text?: unknown; response?: unknow
 }
 
 describe("a wrapped OpenAI client", () => {
-  test("leaves a chat with its tokens and costs", async ({ workspace, expect }) => {
+  test("records a chat with its tokens and costs", async ({ workspace, expect }) => {
     const { client } = workspace;
     const chat = {
       id: "c1",
@@ -132,7 +132,7 @@ describe("a wrapped OpenAI client", () => {
       completion_tokens: 20,
       total_cost: "0.000146",
     });
-    // The client names none of these in what it selects by default.
+    // The client's default selection has none of these fields.
     const [details] = await collect(client.listRuns({ id: [model?.id ?? ""] }));
     expect(details).toMatchObject({
       prompt_token_details: { cache_read: 5 },
@@ -142,7 +142,10 @@ describe("a wrapped OpenAI client", () => {
     });
   });
 
-  test("leaves a streamed chat as one, and when it began", async ({ workspace, expect }) => {
+  test("records a streamed chat as one run, with the time of its first token", async ({
+    workspace,
+    expect,
+  }) => {
     const { client } = workspace;
     const piece = (delta: object, more: object = {}) => ({
       id: "c2",
@@ -172,7 +175,7 @@ describe("a wrapped OpenAI client", () => {
     expect(Reflect.get(run ?? {}, "first_token_time")).toEqual(expect.any(String));
   });
 
-  test("leaves responses, and texts", async ({ workspace, expect }) => {
+  test("records responses and texts", async ({ workspace, expect }) => {
     const { client } = workspace;
     const response = {
       output: [{ type: "message", content: [{ type: "output_text", text: "hello" }] }],
@@ -197,7 +200,7 @@ describe("a wrapped OpenAI client", () => {
     expect(amountsOf(completed)).toEqual({ tokens: [0, 0, 0], costs: [null, null, null] });
   });
 
-  test("leaves the error of a call that failed", async ({ workspace, expect }) => {
+  test("records the error of a failed call", async ({ workspace, expect }) => {
     const { client } = workspace;
     const broken = fakeOpenAI({});
     broken.chat.completions.create = async () => Promise.reject(new Error("429 slow down"));
@@ -217,10 +220,10 @@ describe("a wrapped Anthropic client", () => {
     cache_read_input_tokens: 5,
     cache_creation_input_tokens: 2,
   };
-  /** 15 new tokens, 5 read from the cache and 2 written to it. */
+  /** Amounts for 15 new tokens, 5 that are read from the cache and 2 that are written to it. */
   const amounts = { tokens: [22, 10, 32], costs: ["0.000043", "0.00003", "0.000073"] };
 
-  test("leaves messages, streamed or not", async ({ workspace, expect }) => {
+  test("records messages, streamed or not", async ({ workspace, expect }) => {
     const { client } = workspace;
     const content = [{ type: "text", text: "hello" }];
     const message = { id: "m", type: "message", role: "assistant", model: "house-1", content };
@@ -262,7 +265,7 @@ describe("a wrapped Anthropic client", () => {
 });
 
 describe("a wrapped Gemini client", () => {
-  test("leaves what it generated", async ({ workspace, expect }) => {
+  test("records what it generated", async ({ workspace, expect }) => {
     const { client } = workspace;
     const answer = {
       candidates: [
@@ -298,7 +301,7 @@ describe("a wrapped Gemini client", () => {
 });
 
 describe("any wrapped SDK", () => {
-  test("leaves its calls, and the costs that they name", async ({ workspace, expect }) => {
+  test("records its calls, and the costs that they report", async ({ workspace, expect }) => {
     const { client } = workspace;
     const sdk = wrapSDK(
       {

@@ -7,7 +7,7 @@ import { collect, tracingWorkspace } from "../support/tracing.ts";
 const test = testWithSharedServer();
 
 describe("the official client", () => {
-  test("traces a tree of functions, which comes back as it was", async ({ server, expect }) => {
+  test("traces a tree of functions, which is returned unchanged", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "traceable");
     const search = traceable(async (query: string) => [`about ${query}`], {
       name: "search",
@@ -131,7 +131,7 @@ describe("the official client", () => {
     expect(await client.readRunSharedLink(shared)).toBeUndefined();
   });
 
-  test("keeps attachments, and payloads of 20 MB", async ({ server, expect }) => {
+  test("stores attachments, and payloads of 20 MB", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "large");
     const text = "0123456789".repeat(2_000_000);
     const run = new RunTree({

@@ -39,7 +39,7 @@ const isOpen = (path: string) =>
   /^\/api\/v[12]\/(info|ok|public\/.*|feedback\/tokens\/.+)$/.test(path);
 
 describe("every route of the tracing API", () => {
-  test("needs a key, but for those that are open", async ({ server, expect }) => {
+  test("needs a key, except for the open ones", async ({ server, expect }) => {
     for (const { method, path } of await tracingRoutes(server)) {
       const init = hasBody(method) ? { method, body: "{}" } : { method };
       const { status } = await server.fetch(fill(path, IDS), init);
@@ -47,7 +47,7 @@ describe("every route of the tracing API", () => {
     }
   });
 
-  test("may be asked by pages of any origin", async ({ server, expect }) => {
+  test("can be requested by pages of any origin", async ({ server, expect }) => {
     for (const { method, path } of await tracingRoutes(server)) {
       const { status, headers } = await server.fetch(fill(path, IDS), {
         method: "OPTIONS",
@@ -88,7 +88,7 @@ describe("every route of the tracing API", () => {
 
   const TYPES = ["application/json", "multipart/form-data; boundary=b"];
 
-  test("answers no body with a server's error", async ({ server, expect }) => {
+  test("never answers a body with a server error", async ({ server, expect }) => {
     const { apiKey } = await ingestWorkspace(server, "bodies");
     for (const { method, path } of await tracingRoutes(server)) {
       if (!hasBody(method)) continue;
@@ -112,7 +112,7 @@ describe("every route of the tracing API", () => {
       " ",
     );
 
-  test("answers no query with a server's error", async ({ server, expect }) => {
+  test("never answers a query with a server error", async ({ server, expect }) => {
     const { apiKey } = await ingestWorkspace(server, "queries");
     for (const { method, path } of await tracingRoutes(server)) {
       if (method !== "GET") continue;
@@ -131,7 +131,7 @@ describe("every route of the tracing API", () => {
     }
   });
 
-  test("answers no id with a server's error", async ({ server, expect }) => {
+  test("never answers an id with a server error", async ({ server, expect }) => {
     const { apiKey } = await ingestWorkspace(server, "ids");
     for (const { method, path } of await tracingRoutes(server)) {
       if (!path.includes("{")) continue;
@@ -159,8 +159,8 @@ describe("every route of the tracing API", () => {
   });
 });
 
-describe("what is another workspace's", () => {
-  /** A run with feedback, which is shared, in a project of its own, and a price. */
+describe("a resource of another workspace", () => {
+  /** Creates a shared run with feedback in a new project, and a price. */
   async function everythingOf(workspace: IngestWorkspace) {
     const run = runData("secret", { extra: { metadata: { thread_id: "secret thread" } } });
     await workspace.multipart([runPart(run)]);
@@ -187,7 +187,7 @@ describe("what is another workspace's", () => {
     };
   }
 
-  /** The parameters that the route cannot do without. */
+  /** Returns the required parameters of the route. */
   function queryFor(path: string, { session_id, trace_id }: PathIds): string {
     if (path.endsWith("/stats")) return `?session_id=${session_id}&selects=TURNS`;
     if (path.endsWith("/url")) return `?project_id=${session_id}&trace_id=${trace_id}`;
@@ -195,7 +195,7 @@ describe("what is another workspace's", () => {
     return path.startsWith("/api/v1/runs/") ? `?session_id=${session_id}` : "";
   }
 
-  /** A body that the route would accept from the owner. */
+  /** Returns a body that the route would accept from the owner. */
   function bodyFor(path: string, ids: PathIds): unknown {
     const { run_id, trace_id, session_id } = ids;
     if (path.endsWith("/model-price-map/{id}")) {
@@ -207,7 +207,7 @@ describe("what is another workspace's", () => {
     return path.endsWith("/share") ? {} : { id: run_id, name: "stolen" };
   }
 
-  test("is as if it were not there", async ({ server, expect }) => {
+  test("is treated like a missing one", async ({ server, expect }) => {
     const mine = await ingestWorkspace(server, "mine");
     const theirs = await ingestWorkspace(server, "theirs");
     const foreign = await everythingOf(mine);
@@ -227,7 +227,7 @@ describe("what is another workspace's", () => {
       return [run, project, await mine.client.readFeedback(foreign.feedback_id)];
     };
     const before = await read();
-    // Those of exports are tested with the exports.
+    // The routes of exports are tested with the exports.
     const routes = (await tracingRoutes(server)).filter(
       ({ path }) => path.includes("{") && !isOpen(path) && !path.includes("/bulk-exports/"),
     );
@@ -243,7 +243,7 @@ describe("what is another workspace's", () => {
       expect([method, path, answer]).toEqual([method, path, await ask(missing)]);
       if (answer.status !== 404) others.push([`${method} ${path}`, answer.status]);
     }
-    // What is not there is as good as deleted.
+    // Deleting a missing resource succeeds.
     expect(others).toEqual([
       ["DELETE /api/v1/runs/{run_id}/share", 200],
       ["DELETE /api/v1/model-price-map/{id}", 200],

@@ -18,7 +18,7 @@ async function answer(request: Promise<Response>): Promise<{ status: number; bod
   return { status: response.status, body: text === "" ? null : JSON.parse(text) };
 }
 
-/** A root run in the project "runs", and the project's id. */
+/** Creates a root run in the project "runs", and returns the project's id. */
 async function makeRun({ client }: TracingWorkspace, id: string = crypto.randomUUID()) {
   const run = { id, name: "run", run_type: "chain", inputs: {}, project_name: "runs" };
   await client.createRun({ ...run, start_time: Date.now() });
@@ -96,7 +96,7 @@ describe("feedback on a run", () => {
     expect((await statsOf(workspace, runId)) ?? {}).toEqual({});
   });
 
-  test("replaces the one with its id", async ({ server, expect }) => {
+  test("replaces the feedback with its id", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "again");
     const { client, api } = workspace;
     const { id: runId } = await makeRun(workspace);
@@ -116,7 +116,7 @@ describe("feedback on a run", () => {
     expect(await client.readFeedback(feedbackId)).toEqual(second);
   });
 
-  test("may come before the run", async ({ server, expect }) => {
+  test("can be sent before the run", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "early");
     const { client } = workspace;
     const runId = crypto.randomUUID();
@@ -129,7 +129,7 @@ describe("feedback on a run", () => {
     expect(await statsOf(workspace, runId)).toMatchObject({ quality: { n: 1, avg: 1 } });
   });
 
-  test("is one of several of a key", async ({ server, expect }) => {
+  test("can be one of several with the same key", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "several");
     const { client } = workspace;
     const { id: runId } = await makeRun(workspace);
@@ -141,7 +141,7 @@ describe("feedback on a run", () => {
     });
   });
 
-  test("is taken for the root's when it names a trace only", async ({ server, expect }) => {
+  test("belongs to the root if it names only a trace", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "trace");
     const { id: runId } = await makeRun(workspace);
     const created = await answer(
@@ -150,7 +150,7 @@ describe("feedback on a run", () => {
     expect(created).toMatchObject({ status: 200, body: { run_id: runId, trace_id: runId } });
   });
 
-  test("clears what a change says is null", async ({ server, expect }) => {
+  test("clears fields that a change sets to null", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "clear");
     const { client, api } = workspace;
     const { id: runId } = await makeRun(workspace);
@@ -175,7 +175,7 @@ describe("feedback on a project", () => {
 });
 
 describe("a list of feedback", () => {
-  test("has what is asked for, newest first", async ({ server, expect }) => {
+  test("has the selected ones, newest first", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "lists");
     const { client, api } = workspace;
     const { id: runId, sessionId } = await makeRun(workspace);
@@ -219,7 +219,7 @@ describe("a list of feedback", () => {
   });
 });
 
-test("a list of large feedback is told as a whole, in order", async ({ server, expect }) => {
+test("a list of large feedback is complete and in order", async ({ server, expect }) => {
   const { api } = await tracingWorkspace(server, "large");
   const comment = "語".repeat(400_000);
   for (let day = 1; day <= 6; day += 1) {
@@ -249,7 +249,7 @@ describe("a feedback link", () => {
     return { id, runId, give };
   }
 
-  test("takes feedback without a key", async ({ server, expect }) => {
+  test("accepts feedback without a key", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "links");
     const { runId, give } = await makeLink(server, workspace);
     const given = { score: 1, comment: "nice", metadata: { page: 3 }, value: null };
@@ -271,7 +271,7 @@ describe("a feedback link", () => {
     ]);
   });
 
-  test("is made and listed by the official client", async ({ server, expect }) => {
+  test("is created and listed by the official client", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "client links");
     const { client } = workspace;
     const { id: runId } = await makeRun(workspace);
@@ -298,14 +298,14 @@ describe("a feedback link", () => {
     expect(page.body).toHaveLength(1);
   });
 
-  test("is made in lists, too", async ({ server, expect }) => {
+  test("can be created in lists", async ({ server, expect }) => {
     const { api } = await tracingWorkspace(server, "link lists");
     const body = ["up", "down"].map((feedback_key) => ({ run_id: MISSING_ID, feedback_key }));
     const made = await answer(api("POST", "/feedback/tokens", body));
     expect(made.body).toMatchObject([{ feedback_key: "up" }, { feedback_key: "down" }]);
   });
 
-  test("ends", async ({ server, expect }) => {
+  test("expires", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "ended links");
     const ended = { expires_at: "2026-01-01T00:00:00Z" };
     const { runId, give } = await makeLink(server, workspace, ended);
@@ -321,7 +321,7 @@ describe("a feedback link", () => {
     });
   });
 
-  test("takes what its config permits", async ({ server, expect }) => {
+  test("accepts what its config permits", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "limited links");
     const { give } = await makeLink(server, workspace, { feedback_config: CONTINUOUS });
     for (const [method, query, given, source] of [
@@ -364,7 +364,7 @@ describe("the config of a feedback key", () => {
       modified_at: changed.modified_at,
       is_lower_score_better: true,
     });
-    // The client says that higher scores are better when its caller does not say.
+    // The client sends that higher scores are better unless its caller sets it.
     expect(await client.createFeedbackConfig(same)).toEqual(changed);
     expect(await client.createFeedbackConfig({ ...same, isLowerScoreBetter: true })).toEqual(
       changed,
@@ -385,7 +385,7 @@ describe("the config of a feedback key", () => {
     await expect(client.deleteFeedbackConfig("rating")).rejects.toThrow("has no config");
   });
 
-  test("decides which scores are taken", async ({ server, expect }) => {
+  test("determines which scores are accepted", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "checked");
     const { client, api } = workspace;
     const categories = [
@@ -414,7 +414,7 @@ describe("the config of a feedback key", () => {
     expect((await client.readFeedback(id)).score).toBe(1);
   });
 
-  test("comes with the first feedback that brings one", async ({ server, expect }) => {
+  test("is created with the first feedback that contains one", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "first config");
     const { client } = workspace;
     const { id: runId } = await makeRun(workspace);
@@ -453,7 +453,7 @@ describe("feedback", () => {
     expect(await statsOf(mine, runId)).toMatchObject({ quality: { n: 1, avg: 1 } });
   });
 
-  test("has no formulas any more", async ({ server, expect }) => {
+  test("no longer has formulas", async ({ server, expect }) => {
     const { api } = await tracingWorkspace(server, "formulas");
     const gone = {
       status: 410,
@@ -464,7 +464,7 @@ describe("feedback", () => {
     expect(await answer(api("PUT", `/feedback/formulas/${MISSING_ID}`, {}))).toEqual(gone);
   });
 
-  test("is refused when something about it is wrong", async ({ server, expect }) => {
+  test("is refused if it is invalid", async ({ server, expect }) => {
     const { api } = await tracingWorkspace(server, "refusals");
     const feedback = { run_id: MISSING_ID, key: "k" };
     const token = { run_id: MISSING_ID, feedback_key: "k" };

@@ -42,7 +42,7 @@ describe("an ingest request", () => {
     },
   );
 
-  test("needs no key to ask what the server can do", async ({ server, expect }) => {
+  test("needs no key for the server's capabilities", async ({ server, expect }) => {
     const response = await server.fetch("/api/v1/info");
     expect([response.status, await response.json()]).toEqual([
       200,
@@ -66,7 +66,7 @@ describe("an ingest request", () => {
     ]);
   });
 
-  test("of one workspace leaves the runs of another alone", async ({ server, expect }) => {
+  test("of one workspace does not affect the runs of another", async ({ server, expect }) => {
     const [mine, theirs] = [
       await ingestWorkspace(server, "mine"),
       await ingestWorkspace(server, "theirs"),

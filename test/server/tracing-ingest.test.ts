@@ -15,7 +15,7 @@ const START = new Date("2026-08-01T12:00:00.000Z");
 const hex = (id: string): string => id.replaceAll("-", "");
 
 describe("a multipart request", () => {
-  /** A run with its update, its fields in parts of their own, an attachment and feedback. */
+  /** Returns the parts of a run with its update, separate fields, an attachment and feedback. */
   function everything(run: RunData): Part[] {
     const { id, trace_id } = run;
     const feedback = crypto.randomUUID();
@@ -52,31 +52,34 @@ describe("a multipart request", () => {
       (body: string) => body.replaceAll(/^Content-\w+:/gm, (name) => name.toLowerCase()),
     ],
     ["text around it", "header", (body: string) => `a preamble\r\n${body}an epilogue`],
-  ] as const)("with %s is taken whole", async ([, lengthIn, change], { workspace, expect }) => {
-    const run = runData("whole", { start: START, name: "agent" });
-    const parts = everything(run).map((part) => Object.assign(part, { lengthIn }));
-    expect(await workspace.multipart(parts, change)).toEqual(ACCEPTED);
-    await expectRun(expect, workspace, run.id, {
-      name: "agent",
-      status: "success",
-      trace_id: run.id,
-      dotted_order: run.dotted_order,
-      parent_run_id: null,
-      start_time: "2026-08-01T12:00:00.000000Z",
-      end_time: "2026-08-01T12:00:01.500000Z",
-      inputs: { q: "hi" },
-      outputs: { a: "hello" },
-      serialized: null,
-      error: null,
-      extra: { metadata: { env: "prod" } },
-      feedback_stats: { user_score: expect.objectContaining({ n: 1, avg: 1 }) },
-      s3_urls: {
-        "attachment.photo": { presigned_url: expect.any(String), mime_type: "image/png" },
-      },
-    });
-  });
+  ] as const)(
+    "is accepted completely with %s",
+    async ([, lengthIn, change], { workspace, expect }) => {
+      const run = runData("whole", { start: START, name: "agent" });
+      const parts = everything(run).map((part) => Object.assign(part, { lengthIn }));
+      expect(await workspace.multipart(parts, change)).toEqual(ACCEPTED);
+      await expectRun(expect, workspace, run.id, {
+        name: "agent",
+        status: "success",
+        trace_id: run.id,
+        dotted_order: run.dotted_order,
+        parent_run_id: null,
+        start_time: "2026-08-01T12:00:00.000000Z",
+        end_time: "2026-08-01T12:00:01.500000Z",
+        inputs: { q: "hi" },
+        outputs: { a: "hello" },
+        serialized: null,
+        error: null,
+        extra: { metadata: { env: "prod" } },
+        feedback_stats: { user_score: expect.objectContaining({ n: 1, avg: 1 }) },
+        s3_urls: {
+          "attachment.photo": { presigned_url: expect.any(String), mime_type: "image/png" },
+        },
+      });
+    },
+  );
 
-  test("may bring the parts of a run in any order", async ({ workspace, expect }) => {
+  test("can have the parts of a run in any order", async ({ workspace, expect }) => {
     const [one, two, three] = [runData("order"), runData("order"), runData("order")];
     const parts = [
       fieldPart(one, "outputs", "[1]"),
@@ -127,7 +130,7 @@ describe("a multipart request", () => {
     );
   }
 
-  test.for(ENCODED)("may come in %s", async ([, encoding, encode], { workspace, expect }) => {
+  test.for(ENCODED)("can be sent in %s", async ([, encoding, encode], { workspace, expect }) => {
     const run = runData("encoded");
     const parts = [runPart(run), fieldPart(run, "inputs", JSON.stringify("é😀".repeat(10_000)))];
     const { body, contentType } = multipartBody(parts);
@@ -140,7 +143,7 @@ describe("a multipart request", () => {
     };
     expect(await workspace.post("/runs/multipart", encoded, headers)).toEqual(ACCEPTED);
     await expectRun(expect, workspace, run.id, { inputs: "é😀".repeat(10_000) });
-    // In pieces, and without a length.
+    // The body is sent in pieces, without a length.
     const other = runData("encoded");
     const second = multipartBody([runPart(other)]);
     const stream = new Blob([new Uint8Array(encode(second.body))]).stream();
@@ -163,16 +166,13 @@ describe("a run", () => {
     ["2026-08-01T12:00:00.123456789Z", "2026-08-01T12:00:00.123456Z"],
     [START.getTime(), "2026-08-01T12:00:00.000000Z"],
     [START.getTime() + 0.25, "2026-08-01T12:00:00.000250Z"],
-  ] as const)(
-    "that starts at %j starts then",
-    async ([start_time, start], { workspace, expect }) => {
-      const run = runData("times", { start: START, start_time, end_time: start_time });
-      expect(await workspace.batch({ post: [run] })).toEqual(ACCEPTED);
-      await expectRun(expect, workspace, run.id, { start_time: start, end_time: start });
-    },
-  );
+  ] as const)("can start at %j", async ([start_time, start], { workspace, expect }) => {
+    const run = runData("times", { start: START, start_time, end_time: start_time });
+    expect(await workspace.batch({ post: [run] })).toEqual(ACCEPTED);
+    await expectRun(expect, workspace, run.id, { start_time: start, end_time: start });
+  });
 
-  test("may have ids without dashes, and in upper case", async ({ workspace, expect }) => {
+  test("can have ids without dashes, and in upper case", async ({ workspace, expect }) => {
     const parent = runData("ids", { start: START });
     const child = runData("ids", { start: START, parent });
     const upper = child.id.toUpperCase();
@@ -222,7 +222,7 @@ describe("a run", () => {
     expect(read).toContain(`"outputs":${text}`);
   });
 
-  test("may be updated before it is created, and created again", async ({ workspace, expect }) => {
+  test("can be updated before it is created, and created again", async ({ workspace, expect }) => {
     const run = runData("upserts", { name: "created", inputs: { a: 1 }, extra: { runtime: "x" } });
     const { name, ...rest } = run;
     const patch = {
@@ -250,7 +250,7 @@ describe("a run", () => {
     expect(stats).toMatchObject({ run_count: 1 });
   });
 
-  test("is changed by what an update says, and by nothing else", async ({ workspace, expect }) => {
+  test("is changed only by the fields of an update", async ({ workspace, expect }) => {
     const run = runData("changes", {
       inputs: { a: 1 },
       outputs: { b: 1, c: 1 },
@@ -274,7 +274,7 @@ describe("a run", () => {
     });
   });
 
-  test("may come before its parent, and much deeper", async ({ workspace, expect }) => {
+  test("can be sent before its parent, and much deeper", async ({ workspace, expect }) => {
     const chain: RunData[] = [];
     for (let depth = 0; depth < 200; depth += 1) {
       const start = new Date(START.getTime() + depth);
@@ -298,7 +298,7 @@ describe("a run", () => {
     expect(depth).toBe(199);
   });
 
-  test("is of the project that it names, or of the default one", async ({ workspace, expect }) => {
+  test("belongs to the named project, or to the default one", async ({ workspace, expect }) => {
     const { client } = workspace;
     const { session_name: _, ...unnamed } = runData("");
     const named = runData("a new project");
@@ -314,7 +314,7 @@ describe("a run", () => {
     expect(stats).toMatchObject({ run_count: 3 });
   });
 
-  test("may be in two projects by one id", async ({ workspace, expect }) => {
+  test("can be in two projects with one id", async ({ workspace, expect }) => {
     const { api, client } = workspace;
     const run = runData("one place", { name: "here" });
     const twin = { ...run, name: "there", session_name: "another place" };
@@ -331,7 +331,7 @@ describe("a run", () => {
     expect((await api("GET", `/runs/${run.id}?session_id=${id}`)).status).toBe(404);
   });
 
-  test("may be of any day", async ({ workspace, expect }) => {
+  test("can be of any day", async ({ workspace, expect }) => {
     const days = [
       "1970-01-01T00:00:00.000Z",
       "2024-02-29T23:59:59.999Z",

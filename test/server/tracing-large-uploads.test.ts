@@ -24,11 +24,8 @@ const test = testWithServer().extend("workspace", { scope: "file" }, ({ server }
 
 const MB = 1024 * 1024;
 
-describe("what is large", () => {
-  test("is accepted up to 32 MiB of one document, and no further", async ({
-    workspace,
-    expect,
-  }) => {
+describe("a large upload", () => {
+  test("is accepted up to 32 MiB for one document", async ({ workspace, expect }) => {
     const text = "0123456789".repeat(MB);
     const [batched, sent] = [runData("x", { inputs: { text } }), runData("x")];
     expect(await workspace.batch({ post: [batched] })).toEqual(ACCEPTED);
@@ -56,7 +53,7 @@ describe("what is large", () => {
     }
   });
 
-  test("gets its answer while it is still being sent", async ({ workspace, expect }) => {
+  test("is answered while it is still being sent", async ({ workspace, expect }) => {
     const chunk = new Uint8Array(MB).fill(32);
     const spaces = () =>
       new ReadableStream<Uint8Array>({
@@ -78,7 +75,7 @@ describe("what is large", () => {
     }
   });
 
-  test("in several fields of a run is put together", async ({ workspace, expect }) => {
+  test("can have several large fields of a run", async ({ workspace, expect }) => {
     const run = runData("x");
     const text = "0123456789".repeat(MB / 2);
     const parts = ["inputs", "outputs", "error", "extra"].map((field) => {
@@ -93,13 +90,13 @@ describe("what is large", () => {
     expect(await workspace.stored([run, next])).toEqual([run.id, next.id]);
   });
 
-  test("in number of parts ends the request", async ({ workspace, expect }) => {
+  test("ends at the maximum number of parts", async ({ workspace, expect }) => {
     const [first, late] = [runData("x"), runData("x")];
     const others = Array.from({ length: 99_999 }, (): Part => ({ name: "x", body: "" }));
     const { status, body } = await workspace.multipart([runPart(first), ...others, runPart(late)]);
     expect(status).toBe(413);
     expect(body).toMatchObject({
-      // The others are of no kind that is known, and ignored.
+      // The other parts are of an unknown kind, and ignored.
       detail: "Multipart body has more than 100000 parts",
       failed: 1,
       accepted: 1,
@@ -115,7 +112,7 @@ const ENCODERS = [
 
 describe("a compressed request", () => {
   test.for(ENCODERS)(
-    "in %s that is cut off leaves what came before",
+    "keeps the runs before the end if its %s is cut off",
     async ([encoding, encode], { workspace, expect }) => {
       const { runs, parts } = threeRuns();
       const random = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64");
@@ -139,7 +136,7 @@ describe("a compressed request", () => {
   );
 
   test.for(["gzip", "zstd"])(
-    "that is no %s is refused",
+    "is refused if it is not valid %s",
     async (encoding, { workspace, expect }) => {
       const headers = {
         "content-encoding": encoding,
@@ -155,7 +152,7 @@ describe("a compressed request", () => {
   );
 
   test.for(["br", "deflate", "gzip, zstd", "aws-chunked"])(
-    "in %s is refused",
+    "is refused if it is in %s",
     async (encoding, { workspace, expect }) => {
       const headers = {
         "content-encoding": encoding,
@@ -173,7 +170,7 @@ describe("a compressed request", () => {
   );
 
   test.for(ENCODERS)(
-    "in %s that unfolds to 1 GiB does no harm",
+    "does no harm if its %s unfolds to 1 GiB",
     async ([encoding, , create], { workspace, expect }) => {
       const [first, bomb] = [runData("x"), runData("x")];
       const parts = [runPart(first), runPart(bomb), fieldPart(bomb, "inputs", '"')];
@@ -207,8 +204,8 @@ describe("a compressed request", () => {
   );
 });
 
-describe("an upload that its client breaks off", () => {
-  /** Sends the first bytes of a body and goes away. */
+describe("an aborted upload", () => {
+  /** Sends the first bytes of a body and disconnects. */
   function breakOff(
     server: TestServer,
     { apiKey }: IngestWorkspace,

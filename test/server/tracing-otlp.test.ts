@@ -18,7 +18,7 @@ const EXPORTERS = { proto: ProtoExporter, http: HttpExporter };
 type Options = {
   encoding: keyof typeof EXPORTERS;
   project: string;
-  /** Each span in a request of its own when it ends, children first. */
+  /** Whether each span is sent in its own request when it ends, children first. */
   oneByOne?: boolean;
 };
 
@@ -31,7 +31,7 @@ function provider(url: string, { apiKey }: TracingWorkspace, options: Options) {
   return new BasicTracerProvider({ spanProcessors: [new Processor(exporter)] });
 }
 
-/** An agent that calls a model, which calls a tool that fails. */
+/** Records an agent that calls a model, which calls a tool that fails. */
 function recordAgent(tracer: Tracer): void {
   const agent = tracer.startSpan("agent", {
     attributes: { "langsmith.span.kind": "chain", "input.value": '{"question":"tea?"}' },
@@ -69,7 +69,7 @@ function recordAgent(tracer: Tracer): void {
 
 describe.each(["proto", "http"] as const)("an OTLP exporter (%s)", (encoding) => {
   test.for([false, true])(
-    "brings a trace, span by span: %s",
+    "exports a trace span by span: %s",
     async (oneByOne, { server, expect }) => {
       const project = `otel ${encoding} ${oneByOne}`;
       const workspace = await tracingWorkspace(server, project);
@@ -108,7 +108,7 @@ describe.each(["proto", "http"] as const)("an OTLP exporter (%s)", (encoding) =>
   );
 });
 
-test("spans hang below a run of the official client", async ({ server, expect }) => {
+test("spans are attached below a run of the official client", async ({ server, expect }) => {
   const workspace = await tracingWorkspace(server, "mixed", { autoBatchTracing: false });
   const { client } = workspace;
   const root = new RunTree({ name: "sdk root", run_type: "chain", client, project_name: "mixed" });
@@ -144,7 +144,7 @@ test("spans hang below a run of the official client", async ({ server, expect })
     ]);
 });
 
-test("says what it cannot take", async ({ server, expect }) => {
+test("an OTLP request gets a report of what cannot be ingested", async ({ server, expect }) => {
   const { apiKey } = await tracingWorkspace(server, "refused");
   const send = (body: string, contentType: string, key = apiKey) =>
     server.fetch("/otel/v1/traces", {

@@ -12,7 +12,7 @@ async function answer(request: Promise<Response>): Promise<{ status: number; bod
   return { status: response.status, body: await response.json() };
 }
 
-/** The names in the answer to a list request. */
+/** Returns the names in the answer to a list request. */
 async function names({ api }: TracingWorkspace, query: string): Promise<string[]> {
   const response = await api("GET", `/sessions${query}`);
   const projects = (await response.json()) as { name: string }[];
@@ -55,7 +55,7 @@ describe("a project", () => {
     expect(again.id).not.toBe(created.id);
   });
 
-  test("has a name of its own", async ({ server, expect }) => {
+  test("has a unique name", async ({ server, expect }) => {
     const { client, api } = await tracingWorkspace(server, "names");
     const taken = { detail: 'There is a project named "taken" already' };
     await client.createProject({ projectName: "taken" });
@@ -75,7 +75,7 @@ describe("a project", () => {
     expect((await api("POST", "/sessions", { name: "third", id: other.id })).status).toBe(409);
   });
 
-  test("is taken as it is, and changed, by an upsert", async ({ server, expect }) => {
+  test("is reused and changed by an upsert", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "upsert");
     const created = await client.createProject({
       projectName: "kept",
@@ -92,7 +92,7 @@ describe("a project", () => {
     expect(changed).toEqual({ ...created, description: "new", extra: { metadata: { b: 2 } } });
   });
 
-  test("takes the id, the times and the tier of the request", async ({ server, expect }) => {
+  test("gets the id, the times and the tier of the request", async ({ server, expect }) => {
     const { api } = await tracingWorkspace(server, "given");
     const body = {
       id: "0198C0DE-0000-7000-8000-00000000000A",
@@ -119,7 +119,7 @@ describe("a project", () => {
     });
   });
 
-  test("stays as it is where a change says null", async ({ server, expect }) => {
+  test("is not changed by null values", async ({ server, expect }) => {
     const { client, api } = await tracingWorkspace(server, "nulls");
     const created = await client.createProject({ projectName: "full", description: "text" });
     const nulls = { name: null, description: null, extra: null, end_time: null, trace_tier: null };
@@ -129,7 +129,7 @@ describe("a project", () => {
     });
   });
 
-  test("has no statistics but when they are asked for", async ({ server, expect }) => {
+  test("has statistics only on request", async ({ server, expect }) => {
     const { client } = await tracingWorkspace(server, "stats");
     const { id } = await client.createProject({ projectName: "empty" });
     await client.createFeedback(null, "quality", { projectId: id, score: 1 });
@@ -142,7 +142,7 @@ describe("a project", () => {
 });
 
 describe("projects", () => {
-  test("are listed by what is asked for", async ({ server, expect }) => {
+  test("are listed as the query selects", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "lists");
     const { api, client } = workspace;
     const make = async (name: string, day: number, more: object = {}): Promise<string> => {
@@ -238,7 +238,7 @@ describe("projects", () => {
     expect(await names(workspace, "")).toEqual(["c"]);
   });
 
-  test("show the values of their runs' metadata", async ({ server, expect }) => {
+  test("list the values of their runs' metadata", async ({ server, expect }) => {
     const { client, api } = await tracingWorkspace(server, "values");
     for (const env of ["prod", "dev", "prod"]) {
       await client.createRun({
@@ -280,7 +280,7 @@ describe("projects", () => {
     expect((await mine.client.readProject({ projectId: id })).name).toBe("private");
   });
 
-  test("refuse what they cannot do", async ({ server, expect }) => {
+  test("refuse unsupported requests", async ({ server, expect }) => {
     const { api } = await tracingWorkspace(server, "refusals");
     const path = `/sessions/${MISSING_ID}`;
     const refused: [method: string, path: string, body: unknown, loc: (string | number)[]][] = [

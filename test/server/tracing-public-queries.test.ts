@@ -12,7 +12,7 @@ type Page = {
   cursors: { next: string | null };
 };
 
-/** A trace with a part below its tool, and another trace of the project. */
+/** Stores a trace with a part below its tool, and another trace of the project. */
 async function storeTraces(server: TestServer) {
   const workspace = await tracingWorkspace(server, "public queries");
   const { root, model, tool } = makeTrace(HOUR_MS);
@@ -49,7 +49,7 @@ describe("queries about a share", () => {
     expect(namesOf(await query(part, { order: "asc" }))).toEqual(["search", "deep"]);
   });
 
-  test("select as those with a key do", async ({ traces, query, expect }) => {
+  test("have the same selections as those with a key", async ({ traces, query, expect }) => {
     const { whole, part, project, root, model, tool, deep, other } = traces;
     const cases: [string, object, string[]][] = [
       [whole, { id: [model.id, deep.id, other.id] }, ["deep", "model"]],
@@ -71,7 +71,7 @@ describe("queries about a share", () => {
     }
   });
 
-  test("lead from page to page", async ({ traces, query, expect }) => {
+  test("have pages", async ({ traces, query, expect }) => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -90,7 +90,7 @@ describe("queries about a share", () => {
     expect(runs[0]).not.toHaveProperty("trace_min_start_time");
   });
 
-  test("do not tell by a filter what is not shared", async ({ traces, ask, expect }) => {
+  test("do not reveal unshared runs by a filter", async ({ traces, ask, expect }) => {
     for (const field of ["trace_filter", "tree_filter"]) {
       const response = await ask(traces.part, { [field]: 'eq(name, "agent")' });
       expect([response.status, await response.json()]).toMatchObject([
@@ -101,7 +101,7 @@ describe("queries about a share", () => {
     }
   });
 
-  test("refuse what cannot be read", async ({ traces, ask, expect }) => {
+  test("refuse invalid requests", async ({ traces, ask, expect }) => {
     expect((await ask(traces.whole, { filter: "eq(" })).status).toBe(422);
     expect((await ask(traces.whole, { cursor: "nonsense" })).status).toBe(422);
     expect((await ask(MISSING_ID, {})).status).toBe(404);
@@ -123,7 +123,7 @@ describe("queries about a share", () => {
 });
 
 describe("queries that name a project as session_id", () => {
-  test("restrict as session does, and both hold", async ({ traces, expect }) => {
+  test("filter like session, and both apply", async ({ traces, expect }) => {
     const { workspace, project, root } = traces;
     const count = async (body: object) => {
       const response = await workspace.api("POST", "/runs/query", { trace: root.id, ...body });

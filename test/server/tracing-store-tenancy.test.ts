@@ -9,7 +9,7 @@ import { UUID } from "../support/uuid.ts";
 
 const test = testWithSharedServer();
 
-test("another workspace's ids get what ids of nothing get, on every route", async ({
+test("on every route, another workspace's ids get the same answer as missing ones", async ({
   server,
   expect,
 }) => {
@@ -49,10 +49,7 @@ test("another workspace's ids get what ids of nothing get, on every route", asyn
   expect(await ask(ours, "GET", `/sessions/${project}`)).toMatchObject({ description: null });
 });
 
-test("the requests above are to every route that has an id in its path", async ({
-  server,
-  expect,
-}) => {
+test("the requests above cover every route with an id in its path", async ({ server, expect }) => {
   const ids = { run: "run", project: "project", feedback: "feedback" };
   const asked = new Set(
     requests(ids).map(([method, path]) => `${method} ${path.replace(/\?.*/, "")}`),
@@ -61,7 +58,7 @@ test("the requests above are to every route that has an id in its path", async (
   const { paths } = (await response.json()) as { paths: Record<string, object> };
   const routes = Object.entries(paths)
     .filter(([path]) => path.startsWith("/api/") && path.includes("{"))
-    // Who has one of these has the right; and prices, keys and exports are tested with their own.
+    // Share tokens grant access by themselves. Prices, keys and exports have their own tests.
     .filter(([path]) => !path.includes("/bulk-exports/"))
     .filter(([path]) => !/\{(share_token|token|id|api_key_id)\}/.test(path))
     .flatMap(([path, methods]) =>
@@ -82,7 +79,7 @@ type Request = [method: string, path: string, body?: unknown];
 
 type Ids = { run: string; project: string; feedback: string };
 
-/** Every route that takes an id, by the path or by the body. */
+/** Returns a request to every route that takes an id, in the path or in the body. */
 function requests({ run, project, feedback }: Ids): Request[] {
   const v1 = "/api/v1";
   const v2 = "/api/v2";
@@ -140,7 +137,7 @@ function requests({ run, project, feedback }: Ids): Request[] {
   ];
 }
 
-/** An answer with all ids, times and tokens in it made equal. */
+/** Returns an answer in which all ids, times and tokens are replaced by constants. */
 async function masked(
   server: TestServer,
   { apiKey }: TracingWorkspace,

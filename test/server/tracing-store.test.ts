@@ -17,7 +17,7 @@ import { type RunData, runData, segment } from "../support/trace-data.ts";
 
 const test = testWithServer();
 const testWithShortLife = testWithServer({
-  // Far longer than what is done before the traces go.
+  // Far longer than the time that the tests need before the traces expire.
   SHORTLIVED_TRACE_SECONDS: "15",
   LONGLIVED_TRACE_SECONDS: "3600",
 });
@@ -28,7 +28,7 @@ const MIDNIGHT = new Date("2026-03-02T00:00:00Z");
 describe("single runs", () => {
   const SINGLE = { name: "single", run_type: "chain", session_name: "p" };
 
-  test("need no id, which is made, and answered", async ({ server, expect }) => {
+  test("need no id: the server creates and returns one", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "unnamed");
     const since = Date.now();
     const { id, ...answer } = await ask(workspace, "POST", "/runs", {
@@ -44,7 +44,7 @@ describe("single runs", () => {
     expect(runs).toMatchObject([{ run_type: "tool", inputs: { a: 1 } }]);
   });
 
-  test("need no place in the tree", async ({ server, expect }) => {
+  test("need no position in the tree", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "single");
     const [id, below] = [crypto.randomUUID(), crypto.randomUUID()];
     const start_time = NOON.toISOString();
@@ -66,14 +66,14 @@ describe("single runs", () => {
       outputs: { done: true },
       name: "single",
     });
-    // Once more, as a client does that has had no answer.
+    // The request is repeated, as by a client that got no answer.
     expect(await status(workspace, "POST", "/runs", child)).toBe(202);
     expect(await readRun(workspace, below)).toMatchObject({ status: "success" });
     const { run_count } = await ask(workspace, "POST", "/runs/stats", { trace: id });
     expect(run_count).toBe(2);
   });
 
-  test("are refused when what they belong to is unknown", async ({ server, expect }) => {
+  test("are refused if their parent or project is unknown", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "unknown");
     const [id, other] = [crypto.randomUUID(), crypto.randomUUID()];
     const run = { ...SINGLE, id, start_time: 0 };
@@ -99,7 +99,7 @@ describe("single runs", () => {
   });
 });
 
-/** A trace with something of everything: of two days, with attachments, usage and feedback. */
+/** Stores a trace with all kinds of data: over two days, with attachments, usage and feedback. */
 async function everything(server: TestServer) {
   const workspace = await ingestWorkspace(server, "everything");
   const example = crypto.randomUUID();
@@ -145,89 +145,95 @@ const testOfEverything = test.extend("everything", { scope: "file" }, ({ server 
   everything(server),
 );
 
-describe("what is selected of a run", () => {
-  testOfEverything("is there, and what is always there", async ({ everything, expect }) => {
-    const { top, below, example, share, project, id: workspaceId } = everything;
-    const url = { presigned_url: expect.stringMatching(/^http.*\/api\/v1\/attachments\//) };
-    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-    const always = {
-      id: top.id,
-      name: "a run",
-      run_type: "llm",
-      start_time: "2026-03-01T12:00:00.000000Z",
-      trace_id: top.id,
-      dotted_order: top.dotted_order,
-      status: "error",
-      session_id: project,
-      app_path: expect.stringMatching(
-        new RegExp(`^/o/${workspaceId}/projects/p/${project}/r/${top.id}`),
-      ),
-      s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } },
-      prompt_token_details: { audio: 1 },
-      completion_token_details: { reasoning: 2 },
-      prompt_cost_details: { audio: "0.125" },
-      completion_cost_details: { reasoning: "0.25" },
-    };
-    const members: Partial<Record<RunSelect, Json>> = {
-      end_time: { end_time: "2026-03-01T12:00:02.500000Z" },
-      error: { error: "broken" },
-      error_or_signed_url: { error: "broken" },
-      extra: { extra: top["extra"] },
-      extra_or_signed_url: { extra: top["extra"] },
-      events: { events: top["events"] },
-      events_or_signed_url: { events: top["events"] },
-      inputs: { inputs: { q: 1 } },
-      inputs_or_signed_url: { inputs: { q: 1 }, inputs_s3_urls: null },
-      inputs_preview: { inputs_preview: '{"q":1}' },
-      inputs_s3_urls: { inputs_s3_urls: null },
-      outputs: { outputs: top["outputs"] },
-      outputs_or_signed_url: { outputs: top["outputs"], outputs_s3_urls: null },
-      outputs_preview: { outputs_preview: expect.stringMatching(/^\{"a":2,"usage_metadata":/) },
-      outputs_s3_urls: { outputs_s3_urls: null },
-      serialized: { serialized: { s: 1 } },
-      serialized_or_signed_url: { serialized: { s: 1 } },
-      parent_run_id: { parent_run_id: null },
-      parent_run_ids: { parent_run_ids: [] },
-      manifest_id: { manifest_id: null },
-      manifest_s3_id: { manifest_s3_id: null },
-      reference_example_id: { reference_example_id: example },
-      reference_dataset_id: { reference_dataset_id: null },
-      total_tokens: { total_tokens: 7 },
-      prompt_tokens: { prompt_tokens: 5 },
-      completion_tokens: { completion_tokens: 2 },
-      total_cost: { total_cost: "0.75" },
-      prompt_cost: { prompt_cost: "0.5" },
-      completion_cost: { completion_cost: "0.25" },
-      price_model_id: { price_model_id: null },
-      first_token_time: { first_token_time: "2026-03-01T12:00:01.000000Z" },
-      last_queued_at: { last_queued_at: time },
-      inserted_at: { inserted_at: time },
-      feedback_stats: { feedback_stats: { k: expect.objectContaining({ n: 1, avg: 0.5 }) } },
-      child_run_ids: { child_run_ids: [below.id], direct_child_run_ids: [below.id] },
-      tags: { tags: ["x"] },
-      in_dataset: { in_dataset: false },
-      share_token: { share_token: share["share_token"] },
-      trace_tier: { trace_tier: "longlived" },
-      trace_first_received_at: { trace_first_received_at: time },
-      ttl_seconds: { ttl_seconds: 400 * 86_400 },
-      trace_upgrade: { trace_upgrade: true },
-      thread_id: { thread_id: "t" },
-      trace_min_max_start_time: {
-        trace_min_start_time: "2026-03-01T12:00:00.000000Z",
-        trace_max_start_time: "2026-03-02T00:00:00.000000Z",
-      },
-    };
-    for (const name of RUN_SELECT) {
-      const { runs } = await query(everything, { id: [top.id], select: [name] });
-      expect([name, runs]).toEqual([name, [{ ...always, ...members[name] }]]);
-    }
-    const { runs } = await query(everything, { id: [below.id], select: ["inputs", "outputs"] });
-    expect(runs).toMatchObject([{ inputs: {}, outputs: null, status: "pending" }]);
-  });
+describe("the selected fields of a run", () => {
+  testOfEverything(
+    "are returned, together with those that always are",
+    async ({ everything, expect }) => {
+      const { top, below, example, share, project, id: workspaceId } = everything;
+      const url = { presigned_url: expect.stringMatching(/^http.*\/api\/v1\/attachments\//) };
+      const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+      const always = {
+        id: top.id,
+        name: "a run",
+        run_type: "llm",
+        start_time: "2026-03-01T12:00:00.000000Z",
+        trace_id: top.id,
+        dotted_order: top.dotted_order,
+        status: "error",
+        session_id: project,
+        app_path: expect.stringMatching(
+          new RegExp(`^/o/${workspaceId}/projects/p/${project}/r/${top.id}`),
+        ),
+        s3_urls: { "attachment.photo": { ...url, mime_type: "image/png" } },
+        prompt_token_details: { audio: 1 },
+        completion_token_details: { reasoning: 2 },
+        prompt_cost_details: { audio: "0.125" },
+        completion_cost_details: { reasoning: "0.25" },
+      };
+      const members: Partial<Record<RunSelect, Json>> = {
+        end_time: { end_time: "2026-03-01T12:00:02.500000Z" },
+        error: { error: "broken" },
+        error_or_signed_url: { error: "broken" },
+        extra: { extra: top["extra"] },
+        extra_or_signed_url: { extra: top["extra"] },
+        events: { events: top["events"] },
+        events_or_signed_url: { events: top["events"] },
+        inputs: { inputs: { q: 1 } },
+        inputs_or_signed_url: { inputs: { q: 1 }, inputs_s3_urls: null },
+        inputs_preview: { inputs_preview: '{"q":1}' },
+        inputs_s3_urls: { inputs_s3_urls: null },
+        outputs: { outputs: top["outputs"] },
+        outputs_or_signed_url: { outputs: top["outputs"], outputs_s3_urls: null },
+        outputs_preview: { outputs_preview: expect.stringMatching(/^\{"a":2,"usage_metadata":/) },
+        outputs_s3_urls: { outputs_s3_urls: null },
+        serialized: { serialized: { s: 1 } },
+        serialized_or_signed_url: { serialized: { s: 1 } },
+        parent_run_id: { parent_run_id: null },
+        parent_run_ids: { parent_run_ids: [] },
+        manifest_id: { manifest_id: null },
+        manifest_s3_id: { manifest_s3_id: null },
+        reference_example_id: { reference_example_id: example },
+        reference_dataset_id: { reference_dataset_id: null },
+        total_tokens: { total_tokens: 7 },
+        prompt_tokens: { prompt_tokens: 5 },
+        completion_tokens: { completion_tokens: 2 },
+        total_cost: { total_cost: "0.75" },
+        prompt_cost: { prompt_cost: "0.5" },
+        completion_cost: { completion_cost: "0.25" },
+        price_model_id: { price_model_id: null },
+        first_token_time: { first_token_time: "2026-03-01T12:00:01.000000Z" },
+        last_queued_at: { last_queued_at: time },
+        inserted_at: { inserted_at: time },
+        feedback_stats: { feedback_stats: { k: expect.objectContaining({ n: 1, avg: 0.5 }) } },
+        child_run_ids: { child_run_ids: [below.id], direct_child_run_ids: [below.id] },
+        tags: { tags: ["x"] },
+        in_dataset: { in_dataset: false },
+        share_token: { share_token: share["share_token"] },
+        trace_tier: { trace_tier: "longlived" },
+        trace_first_received_at: { trace_first_received_at: time },
+        ttl_seconds: { ttl_seconds: 400 * 86_400 },
+        trace_upgrade: { trace_upgrade: true },
+        thread_id: { thread_id: "t" },
+        trace_min_max_start_time: {
+          trace_min_start_time: "2026-03-01T12:00:00.000000Z",
+          trace_max_start_time: "2026-03-02T00:00:00.000000Z",
+        },
+      };
+      for (const name of RUN_SELECT) {
+        const { runs } = await query(everything, { id: [top.id], select: [name] });
+        expect([name, runs]).toEqual([name, [{ ...always, ...members[name] }]]);
+      }
+      const { runs } = await query(everything, { id: [below.id], select: ["inputs", "outputs"] });
+      expect(runs).toMatchObject([{ inputs: {}, outputs: null, status: "pending" }]);
+    },
+  );
 });
 
 describe("pages", () => {
-  test("of runs that all start at one time lead to every run once", async ({ server, expect }) => {
+  test("contain every run once, even if all runs start at the same time", async ({
+    server,
+    expect,
+  }) => {
     const workspace = await ingestWorkspace(server, "pages");
     const runs = Array.from({ length: 130 }, (_, index) =>
       runData(index % 2 === 0 ? "even" : "odd", { start: NOON }),
@@ -256,7 +262,7 @@ describe("pages", () => {
   });
 });
 
-test("deleted traces are gone with their payloads and feedback", async ({ server, expect }) => {
+test("traces are deleted with their payloads and feedback", async ({ server, expect }) => {
   const workspace = await ingestWorkspace(server, "gone");
   const [top, other] = [runData("p", { start: NOON }), runData("p", { start: NOON })];
   const below = runData("p", {
@@ -277,14 +283,14 @@ test("deleted traces are gone with their payloads and feedback", async ({ server
   expect((await fetch(link)).status).toBe(404);
   const left = await ask<{ run_id: string }[]>(workspace, "GET", "/feedback?key=k");
   expect(left.map(({ run_id }) => run_id)).toEqual([other.id]);
-  // A trace that is not there is as good as deleted.
+  // Deleting a missing trace succeeds.
   await ask(workspace, "POST", "/runs/delete/traces", body);
 });
 
 describe("payloads", () => {
   const wrap = (text: string) => JSON.stringify({ text });
 
-  test("come back whole, on both sides of the size from which they are kept apart", async ({
+  test("are returned completely, on both sides of the size above which they are stored separately", async ({
     server,
     expect,
   }) => {
@@ -316,7 +322,7 @@ describe("payloads", () => {
     }
   });
 
-  test("keep every number and every character as it was written", async ({ server, expect }) => {
+  test("keep every number and every character as written", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "exact");
     const texts = {
       inputs:
@@ -343,7 +349,7 @@ describe("payloads", () => {
     expect((await other.text()).includes(`"inputs":${large}`)).toBe(true);
   });
 
-  test("can be searched for what they say, whatever that is", async ({ server, expect }) => {
+  test("can be searched for any text", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "searched");
     const strange = 'naïve 語 \u{1F600} "quoted" back\\slash 100% a_b';
     const run = runData("p", {
@@ -452,7 +458,7 @@ describe("amounts and statistics", () => {
     });
   });
 
-  test("by the time of the start are in order, over days, and need a time that is not too long", async ({
+  test("are sorted by start time over several days, and need a range that is not too long", async ({
     server,
     expect,
   }) => {
@@ -492,7 +498,7 @@ describe("amounts and statistics", () => {
     }
   });
 
-  test("of threads are those of their roots", async ({ server, expect }) => {
+  test("count the roots of threads", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "threads");
     const turn = (thread_id: string, minute: number, fields: Json = {}): RunData => {
       const start = new Date(MIDNIGHT.getTime() + minute * 60_000);
@@ -538,8 +544,8 @@ describe("amounts and statistics", () => {
   });
 });
 
-describe("traces that are kept for seconds", () => {
-  testWithShortLife("go by themselves, and others stay", async ({ server, expect }) => {
+describe("traces with a retention of seconds", () => {
+  testWithShortLife("are deleted by themselves, and others stay", async ({ server, expect }) => {
     const workspace = await ingestWorkspace(server, "short");
     const text = "x".repeat(70_000);
     const [short, praised, long] = [
@@ -568,7 +574,7 @@ describe("traces that are kept for seconds", () => {
   });
 });
 
-test("a deleted project goes with its traces, and its name is free at once", async ({
+test("a project is deleted with its traces, and its name is free at once", async ({
   server,
   expect,
 }) => {

@@ -9,7 +9,7 @@ const test = testWithSharedServer();
 const HOUR_MS = 3_600_000;
 
 describe("a shared trace", () => {
-  test("is read without a key until it is private again", async ({ server, expect }) => {
+  test("can be read without a key until it is private again", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 share");
     const { client } = workspace;
     const { root, model, tool } = makeTrace(HOUR_MS);
@@ -19,7 +19,7 @@ describe("a shared trace", () => {
     const { share_token: token = "" } = await client.runs.share.create(model.id, where);
     expect(token).toMatch(UUID);
     expect(await client.runs.share.create(root.id, where)).toEqual({ share_token: token });
-    // Older clients say no more than the run.
+    // Older clients send only the run.
     const unnamed = await server.fetch(`/api/v2/runs/${root.id}/share`, {
       method: "POST",
       headers: { "x-api-key": workspace.apiKey, "content-type": "application/json" },
@@ -76,7 +76,7 @@ describe("a shared trace", () => {
     expect(await shareUrl(root)).toBeUndefined();
   });
 
-  test("of a single run shows what is below that run only", async ({ server, expect }) => {
+  test("of a single run shows only the runs below it", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 partial share");
     const { root, model, tool } = makeTrace(HOUR_MS);
     await storeRuns(workspace, "partial", [root, model, tool]);
@@ -88,7 +88,7 @@ describe("a shared trace", () => {
     await expect(runs.retrieve(root.id, read)).rejects.toMatchObject({ status: 404 });
   });
 
-  test("is shared by whoever may read it only", async ({ server, expect }) => {
+  test("can be shared only by workspaces that may read it", async ({ server, expect }) => {
     const owner = await tracingWorkspace(server, "v2 owner");
     const stranger = await tracingWorkspace(server, "v2 stranger");
     const run = makeRun(1000, {});

@@ -54,10 +54,7 @@ describe("threads", () => {
     ]);
   });
 
-  test("query narrows which threads are shown, not what they consist of", async ({
-    server,
-    expect,
-  }) => {
+  test("query filters the threads, but not their turns", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 narrowed threads");
     const { project, second } = await makeThreads(workspace);
     const found = async (more: object) =>
@@ -70,7 +67,7 @@ describe("threads", () => {
       ["b", 1],
     ]);
     expect(await found({ tree_filter: 'eq(run_type, "tool")' })).toEqual([["téa", 2]]);
-    // Of two traces of the thread.
+    // The two conditions match two different traces of the thread.
     const both = { filter: 'eq(status, "error")', tree_filter: 'eq(run_type, "tool")' };
     expect(await found(both)).toEqual([["téa", 2]]);
     const max_start_time = String(second.body["start_time"]);
@@ -114,7 +111,7 @@ describe("threads", () => {
     ).toEqual([]);
   });
 
-  test("stats are of the turns of one thread", async ({ server, expect }) => {
+  test("stats cover the turns of one thread", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 thread stats");
     const { project, first, second } = await makeThreads(workspace);
     await workspace.client.createFeedback(second.id, "quality", { value: "bad" });

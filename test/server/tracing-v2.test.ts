@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 describe("runs.query", () => {
-  test("answers with ids unless fields are selected", async ({ server, expect }) => {
+  test("returns ids unless fields are selected", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 ids");
     const { root, model, tool } = makeTrace(HOUR_MS);
     const project = await storeRuns(workspace, "ids", [root, model, tool]);
@@ -94,9 +94,9 @@ describe("runs.query", () => {
     expect(Object.keys(ofRoot ?? {})).not.toContain("error");
   });
 
-  test("shows every run once over many pages, in either order", async ({ server, expect }) => {
+  test("returns every run once over many pages, in either order", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 pages");
-    // Two of one time, and one of yesterday's shard or of today's, as it happens to be.
+    // Two runs have the same time, and one is in yesterday's or today's shard, depending on the time of the test.
     const runs = [20 * HOUR_MS, 7000, 5000, 5000, 3000, 1000].map((ago) => makeRun(ago, {}));
     const project = await storeRuns(workspace, "pages", runs);
     const query = { project_ids: [project], page_size: 2 };
@@ -111,7 +111,10 @@ describe("runs.query", () => {
     );
   });
 
-  test("looks at the last day, and keeps to it on later pages", async ({ server, expect }) => {
+  test("covers the last day by default, and the same range on later pages", async ({
+    server,
+    expect,
+  }) => {
     const workspace = await tracingWorkspace(server, "v2 window");
     const old = makeRun(30 * HOUR_MS, {});
     const [first, second] = [4000, 3000].map((ago) => makeRun(ago, {}));
@@ -129,13 +132,13 @@ describe("runs.query", () => {
     ]);
     const oldestFirst = { sort_order: "ASC" };
     const page = await query({ ...oldestFirst, page_size: 1 });
-    // Started after the first page's request, and before the second one's.
+    // The run starts after the first page's request and before the second one's.
     await storeRuns(workspace, "window", [makeRun(-1, {})]);
     const rest = await collect(query({ ...oldestFirst, cursor: page.next_cursor }));
     expect(rest).toEqual([{ id: second.id }]);
   });
 
-  test("selects by every member of the query", async ({ server, expect }) => {
+  test("filters by every member of the query", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 selection");
     const { root, model, tool } = makeTrace(HOUR_MS, { env: "prod" });
     const open = makeRun(1000, { name: "open", reference_example_id: MISSING_ID });
@@ -158,7 +161,7 @@ describe("runs.query", () => {
     expect(await names({ ids: [] })).toEqual([]);
   });
 
-  test("finds the experiments of a dataset from their beginning", async ({ server, expect }) => {
+  test("covers the experiments of a dataset from their start on", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 dataset");
     const start_time = new Date(Date.now() - 40 * HOUR_MS).toISOString();
     const created = await workspace.api("POST", "/sessions", {
@@ -174,7 +177,7 @@ describe("runs.query", () => {
     expect(await collect(workspace.client.runs.query(query))).toEqual([{ id: run.id }]);
   });
 
-  test("sends payloads of any size", async ({ server, expect }) => {
+  test("returns payloads of any size", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 large");
     const outputs = { text: "sunny ".repeat(50_000), exact: "end" };
     const inputs = { list: Array.from({ length: 30_000 }, (_, index) => index) };
@@ -190,7 +193,7 @@ describe("runs.query", () => {
     ]);
   });
 
-  test("keeps numbers that a double cannot hold", async ({ server, expect }) => {
+  test("keeps numbers that a double cannot represent", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 exact");
     const { body } = makeRun(1000, { session_name: "exact" });
     const exact = JSON.stringify({ post: [body] }).replace(
@@ -255,7 +258,7 @@ describe("runs.retrieve", () => {
     expect(new Uint8Array(await file.arrayBuffer())).toEqual(new Uint8Array([1, 2, 3]));
   });
 
-  test("finds nothing outside of the project", async ({ server, expect }) => {
+  test("finds no run outside of the project", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 elsewhere");
     const run = makeRun(1000, {});
     await storeRuns(workspace, "one", [run]);
@@ -268,7 +271,7 @@ describe("runs.retrieve", () => {
     ).rejects.toMatchObject({ status: 404, error: { detail: `Run ${MISSING_ID} not found` } });
   });
 
-  test("getURL leads to the console", async ({ server, expect }) => {
+  test("getURL links to the console", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 url");
     const { root, model } = makeTrace(HOUR_MS);
     const project = await storeRuns(workspace, "url", [root, model]);
@@ -313,7 +316,7 @@ describe("traces", () => {
     });
   });
 
-  test("query has root runs and what is about all of a trace", async ({ server, expect }) => {
+  test("query has root runs with the figures of their whole traces", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 traces");
     const first = makeTrace(HOUR_MS);
     const second = makeRun(1000, { name: "other" });
@@ -340,13 +343,13 @@ describe("traces", () => {
     expect(await query({ trace_ids: [first.root.id] })).toEqual(agent);
     expect(await query({ trace_filter: 'eq(name, "agent")' })).toEqual(agent);
     expect(await query({ tree_filter: 'eq(run_type, "tool")' })).toEqual(agent);
-    // The end of the window is not in it.
+    // The end of the window is exclusive.
     expect(await query({ max_start_time: String(second.body["start_time"]) })).toEqual(agent);
   });
 });
 
-describe("what is refused", () => {
-  test("is refused with problem details", async ({ server, expect }) => {
+describe("a refused request", () => {
+  test("gets problem details", async ({ server, expect }) => {
     const workspace = await tracingWorkspace(server, "v2 problems");
     const project = await storeRuns(workspace, "problems", [makeRun(1000, {})]);
     const query = (body: object | string) =>
@@ -403,7 +406,7 @@ describe("what is refused", () => {
     }
   });
 
-  test("is refused by every route, with the status the client knows", async ({
+  test("is refused by every route with the status that the client expects", async ({
     server,
     expect,
   }) => {
@@ -443,7 +446,10 @@ describe("what is refused", () => {
     ).rejects.toMatchObject({ status: 422 });
   });
 
-  test("is told as problem details also without a key, or a route", async ({ server, expect }) => {
+  test("gets problem details also without a key or for a missing route", async ({
+    server,
+    expect,
+  }) => {
     const { apiKey } = await tracingWorkspace(server, "v2 no route");
     const withoutKey = await server.fetch("/api/v2/runs/query", { method: "POST", body: "{}" });
     const noRoute = await server.fetch("/api/v2/nothing", { headers: { "x-api-key": apiKey } });

@@ -7,11 +7,11 @@ import { type ApiDocument, operationsOf, readDocument } from "../verify/fuzz/doc
 import { furnish } from "../verify/tenants/furnish.ts";
 import { tenantMatrix } from "../verify/tenants/tenants.ts";
 
-/** A slice of `npm run verify`, always the same one. */
+/** A slice of `npm run verify`, which is the same in every run. */
 const SEED = 20261122;
 const REQUESTS = 1000;
 const REQUESTS_PER_OPERATION = 2;
-/** Nothing about speed: it ends what hangs. */
+/** This is not about speed: it ends requests that hang. */
 const HANG_MS = 60_000;
 
 const test = testWithServer();
@@ -21,7 +21,7 @@ async function furnished(server: TestServer, name: string) {
   return furnish({ url: server.url, apiKey }, server.s3);
 }
 
-test("no request that the document describes, or nearly, has a wrong answer", async ({
+test("no documented request, or nearly documented one, has a wrong answer", async ({
   server,
   expect,
 }) => {
@@ -33,7 +33,10 @@ test("no request that the document describes, or nearly, has a wrong answer", as
   expect(succeeded).toBeGreaterThan(REQUESTS / 10);
 });
 
-test("no operation tells another workspace's things from nothing", async ({ server, expect }) => {
+test("no operation reveals whether another workspace's resources exist", async ({
+  server,
+  expect,
+}) => {
   const tenants = {
     owner: await furnished(server, "owner"),
     other: await furnished(server, "other"),
@@ -45,7 +48,7 @@ test("no operation tells another workspace's things from nothing", async ({ serv
   expect(Number(figures.find(([what]) => what === "operations")?.[1])).toBeGreaterThan(90);
 });
 
-describe("an answer is wrong", () => {
+describe("the check reports an answer", () => {
   async function check(
     server: TestServer,
     answer: { status: number; type?: string; text: string },
@@ -59,12 +62,12 @@ describe("an answer is wrong", () => {
     return new AnswerChecks(document).problemOf(operation, { type, ...rest });
   }
 
-  test("with a status above 499, or an unknown one", async ({ server, expect }) => {
+  test("with a status above 499, or an undocumented one", async ({ server, expect }) => {
     expect(await check(server, { status: 500, text: '{"detail":"x"}' })).toMatch(/^gave 500/);
     expect(await check(server, { status: 302, text: "" })).toMatch(/does not know/);
   });
 
-  test("with another type, or another body than documented", async ({ server, expect }) => {
+  test("with another type or body than documented", async ({ server, expect }) => {
     expect(await check(server, { status: 404, text: '{"detail":"x"}' })).toBe(null);
     expect(await check(server, { status: 404, type: "text/html", text: "x" })).toMatch(
       /instead of/,

@@ -15,16 +15,16 @@ const KEY = "tw_a-key-of-the-workspace-of-the-built-in-project";
 const YEARLY = "0 0 1 1 *";
 const POLL = { timeout: 150_000, interval: 50 };
 
-/** The user by whose token the project sends its webhooks. */
+/** The user whose token the project sends with its webhooks. */
 const HOOKS = { identity: "hooks", permissions: [] };
 
 const PLACES = ["the built-in project", "a deployment"] as const;
 
 type Place = {
-  /** Its agent server. */
+  /** The agent server of this place. */
   agent: TestServer;
   alice: Client;
-  /** The key that its webhooks are signed with. */
+  /** The key that signs its webhooks. */
   key: string;
 };
 
@@ -83,13 +83,13 @@ function keyPath(deploymentId: string): string {
   return `/v2/deployments/${deploymentId}/webhook-key`;
 }
 
-/** A webhook of its own, and what comes there. */
+/** Creates a new webhook, and returns its messages. */
 function newHook(receiver: Upstream) {
   const path = `/${crypto.randomUUID()}`;
   return {
     webhook: receiver.url + path,
     seen: () => receiver.seen.filter(({ url }) => url === path),
-    /** So many messages, each verified as its receiver would. */
+    /** Waits for `count` messages, and verifies each as its receiver would. */
     messages: async (key: string, count = 1): Promise<Message[]> => {
       const seen = await vi.waitUntil(() => {
         const all = receiver.seen.filter(({ url }) => url === path);
@@ -103,8 +103,8 @@ function newHook(receiver: Upstream) {
   };
 }
 
-describe.for(PLACES)("on %s the webhook of", (name) => {
-  test("a run that is waited for has the run, its times and its values", async ({
+describe.for(PLACES)("on %s, a webhook", (name) => {
+  test("has the run, its times and its values for a run that is waited for", async ({
     places,
     receiver,
     expect,
@@ -145,7 +145,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     expect(webhook_delivery).toMatchObject({ attempts: 1 });
   });
 
-  test("a streamed run has messages as the API shows them", async ({
+  test("has messages in the API's form for a streamed run", async ({
     places,
     receiver,
     expect,
@@ -165,11 +165,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     ]);
   });
 
-  test("a background run shows on the run when it is delivered", async ({
-    places,
-    receiver,
-    expect,
-  }) => {
+  test("has its delivery recorded in a background run", async ({ places, receiver, expect }) => {
     const { alice, key } = places[name];
     const hook = newHook(receiver);
     const { thread_id } = await alice.threads.create();
@@ -184,7 +180,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     }, POLL);
   });
 
-  test("runs without a thread comes before their threads go", async ({
+  test("is delivered before the threads of stateless runs are deleted", async ({
     places,
     receiver,
     expect,
@@ -210,7 +206,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     }, POLL);
   });
 
-  test("a cron's run", async ({ places, receiver, expect }) => {
+  test("is delivered for a cron's run", async ({ places, receiver, expect }) => {
     const { alice, key, agent } = places[name];
     const hook = newHook(receiver);
     const { thread_id } = await alice.threads.create();
@@ -230,7 +226,11 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     });
   });
 
-  test("a run that stops at a breakpoint", async ({ places, receiver, expect }) => {
+  test("is delivered for a run that stops at a breakpoint", async ({
+    places,
+    receiver,
+    expect,
+  }) => {
     const { alice, key } = places[name];
     const hook = newHook(receiver);
     const { thread_id } = await alice.threads.create();
@@ -244,7 +244,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     expect(message).toMatchObject({ status: run?.status, values: { trail: ["first"] } });
   });
 
-  test("a run that fails has its error", async ({ places, receiver, expect }) => {
+  test("has the error of a failed run", async ({ places, receiver, expect }) => {
     const { alice, key } = places[name];
     const hook = newHook(receiver);
     const { thread_id } = await alice.threads.create();
@@ -258,7 +258,11 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     });
   });
 
-  test("a run that is cancelled, begun or not", async ({ places, receiver, expect }) => {
+  test("is delivered for a cancelled run, whether or not it had begun", async ({
+    places,
+    receiver,
+    expect,
+  }) => {
     const { alice, key } = places[name];
     for (const [graph, afterSeconds] of [
       ["forever", 0],
@@ -274,7 +278,7 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
     }
   });
 
-  test("a run may be a path, which is asked as the project's headers say", async ({
+  test("can be a path, which is requested with the project's headers", async ({
     places,
     expect,
   }) => {
@@ -301,44 +305,47 @@ describe.for(PLACES)("on %s the webhook of", (name) => {
 
   test.for([
     ["too long", `https://a.example/${"x".repeat(100)}`, /at most 100 characters/],
-    ["no URL", "a.example", /should be a URL/],
+    ["not a URL", "a.example", /should be a URL/],
     ["with credentials", "https://a:b@c.example", /credentials/],
     ["elsewhere in disguise", "//a.example/b", /begins with a single/],
-  ] as const)("no run is one that is %s", async ([, webhook, msg], { places, expect }) => {
-    const { agent, alice } = places[name];
-    const { thread_id } = await alice.threads.create();
-    const headers = bearer("alice");
-    const body = { assistant_id: "branching", input: {}, webhook };
-    const cron = { ...body, schedule: YEARLY };
-    const on = `/threads/${thread_id}/runs`;
-    for (const [path, given] of [
-      ["/runs", body],
-      ["/runs/batch", [{ ...body, webhook: null }, body]],
-      [`${on}/wait`, body],
-      [`${on}/stream`, body],
-      ["/runs/crons", cron],
-      [`${on}/crons`, cron],
-    ] as const) {
-      const answer = await send(agent, "POST", path, given, headers);
-      expect([answer.status, answer.body]).toEqual([
-        422,
-        {
-          detail: [
-            { loc: ["body", "webhook"], msg: expect.stringMatching(msg), type: "value_error" },
-          ],
-        },
-      ]);
-    }
-    expect(await alice.runs.list(thread_id)).toEqual([]);
-    const { cron_id } = (await alice.crons.create("branching", {
-      schedule: YEARLY,
-    })) as unknown as { cron_id: string };
-    await expect(alice.crons.update(cron_id, { webhook })).rejects.toThrow(/422/);
-  });
+  ] as const)(
+    "is refused for any run if it is %s",
+    async ([, webhook, msg], { places, expect }) => {
+      const { agent, alice } = places[name];
+      const { thread_id } = await alice.threads.create();
+      const headers = bearer("alice");
+      const body = { assistant_id: "branching", input: {}, webhook };
+      const cron = { ...body, schedule: YEARLY };
+      const on = `/threads/${thread_id}/runs`;
+      for (const [path, given] of [
+        ["/runs", body],
+        ["/runs/batch", [{ ...body, webhook: null }, body]],
+        [`${on}/wait`, body],
+        [`${on}/stream`, body],
+        ["/runs/crons", cron],
+        [`${on}/crons`, cron],
+      ] as const) {
+        const answer = await send(agent, "POST", path, given, headers);
+        expect([answer.status, answer.body]).toEqual([
+          422,
+          {
+            detail: [
+              { loc: ["body", "webhook"], msg: expect.stringMatching(msg), type: "value_error" },
+            ],
+          },
+        ]);
+      }
+      expect(await alice.runs.list(thread_id)).toEqual([]);
+      const { cron_id } = (await alice.crons.create("branching", {
+        schedule: YEARLY,
+      })) as unknown as { cron_id: string };
+      await expect(alice.crons.update(cron_id, { webhook })).rejects.toThrow(/422/);
+    },
+  );
 });
 
 describe("the key of a deployment", () => {
-  test("is rotated, and known to its workspace alone", async ({ server, deployer, expect }) => {
+  test("is rotated, and shown to its workspace only", async ({ server, deployer, expect }) => {
     const own = { "x-api-key": KEY };
     const path = keyPath("default");
     const theirs = await deployer.call("GET", "/deployments/default/webhook-key");

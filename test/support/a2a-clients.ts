@@ -18,7 +18,7 @@ type Client = Awaited<ReturnType<ClientFactory["createFromUrl"]>>;
 
 export type Headers = Record<string, string>;
 
-/** The official client of version 1.0, which finds the assistant by its card. */
+/** Connects the official client of version 1.0, which finds the assistant by its card. */
 export function connectA2a(
   server: TestServer,
   assistant: string,
@@ -35,7 +35,7 @@ export function connectA2a(
   );
 }
 
-/** The official client of version 0.3. */
+/** Connects the official client of version 0.3. */
 export function connectOlderA2a(
   server: TestServer,
   assistant: string,
@@ -61,7 +61,7 @@ function throughServer(server: TestServer, own: Headers): typeof fetch {
   };
 }
 
-/** A request as it goes over the wire, for what the clients do not send or do not show. */
+/** Sends a raw request, to test what the clients do not send or do not show. */
 export function a2a(
   server: TestServer,
   assistant: string,

@@ -6,7 +6,7 @@ export type Content = NonNullable<Part["content"]>;
 
 let messages = 0;
 
-/** A message of a user, as a client of version 1.0 sends it. */
+/** Returns a user's message as a client of version 1.0 sends it. */
 export function message(parts: Part[], { contextId = "", taskId = "" }: Ids = {}) {
   messages += 1;
   const none = { metadata: undefined, extensions: [], referenceTaskIds: [] };
@@ -32,13 +32,13 @@ export function part(content: Content, file: { filename?: string; mediaType?: st
   return { content, metadata: undefined, filename: "", mediaType: "", ...file };
 }
 
-/** The task of an answer, which here is never a message. */
+/** Returns the task of an answer, which must not be a message. */
 export function taskOf(answer: Task | { messageId: string }): Task {
   if ("messageId" in answer) throw new Error("The answer is a message");
   return answer;
 }
 
-/** What a task's artifacts hold. */
+/** Returns the contents of a task's artifacts. */
 export function partsOf(task: Task): unknown[] {
   return task.artifacts.flatMap(({ parts }) =>
     parts.map(({ content }) => content?.value as unknown),

@@ -5,7 +5,7 @@ import { MISSING_ID } from "./uuid.ts";
 
 const OPEN = new Set(["/ok", "/info"]);
 
-/** What the paths of the agent server name. */
+/** The ids in the paths of the agent server. */
 export type AgentIds = {
   thread_id: string;
   assistant_id: string;
@@ -24,13 +24,13 @@ export const MISSING_IDS: AgentIds = {
   cron_id: MISSING_ID,
 };
 
-/** Messages of these say themselves what they are about: `protocols-access.test.ts` asks them. */
+/** Protocols whose messages name the resource that they are about: `protocols-access.test.ts` tests them. */
 const PROTOCOLS = /^\/(mcp|a2a|\.well-known)\b/;
 
-/** These are about nothing that is stored: what a project has for browsers, and figures for who runs it. */
+/** Routes that are about no stored resource: a project's files for browsers, and figures for the operator. */
 const ABOUT_NOTHING_STORED = /^\/(ui\/|metrics$)/;
 
-/** The documented routes of the agent server that ask who it is, and are about what it stores. */
+/** Returns the documented routes of the agent server that authenticate the caller and are about stored resources. */
 export async function agentRoutes(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
   return routes.filter(
@@ -42,12 +42,12 @@ export async function agentRoutes(server: TestServer): Promise<Route[]> {
   );
 }
 
-/** The other surfaces ask for a key of the platform. */
+/** Returns whether a path belongs to the agent server. The other surfaces need a key of the platform. */
 export function isAgentServer(path: string): boolean {
   return !/^\/(api|v[12])\//.test(path);
 }
 
-/** An assistant of the graph "branching", a thread with a run of it, and a cron whose tick is far away. */
+/** Creates an assistant of the graph "branching", a thread with a run of it, and a cron whose tick is far away. */
 export async function makeThings(client: Client): Promise<AgentIds> {
   const { assistant_id } = await client.assistants.create({ graphId: "branching" });
   const { thread_id } = await client.threads.create();
@@ -65,18 +65,18 @@ export async function makeThings(client: Client): Promise<AgentIds> {
   };
 }
 
-/** The route's path about `ids`, with the query that it needs. */
+/** Returns the route's path with the ids, and the query that it needs. */
 export function targetOf({ method, path }: Route, ids: AgentIds): string {
   return fill(path, ids) + (method === "GET" && path === "/store/items" ? "?key=k" : "");
 }
 
-/** The SDK calls what it gets a run, though it is a cron. */
+/** Creates a cron. The SDK's type calls the result a run. */
 async function newCron(client: Client, assistantId: string): Promise<string> {
   const created: object = await client.crons.create(assistantId, { schedule: "0 0 1 1 *" });
   return "cron_id" in created ? String(created.cron_id) : "";
 }
 
-/** A body that the route accepts. */
+/** Returns a body that the route accepts. */
 export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefined {
   if (path === "/store/items" && method !== "GET") {
     return { namespace: ["n"], key: "k", ...(method === "PUT" ? { value: {} } : {}) };
@@ -101,20 +101,20 @@ export function bodyFor({ method, path }: Route, ids: AgentIds): object | undefi
   return {};
 }
 
-/** Answers are equal then when nobody could tell the ids of one request from those of the other. */
+/** Removes the ids from an answer. Two answers are equal then if they do not reveal whose ids were sent. */
 export function withoutIds(answer: { status: number; body: unknown }, ids: AgentIds) {
   let text = JSON.stringify(answer.body);
   for (const id of [...Object.values(ids), MISSING_ID]) text = text.replaceAll(id, "<id>");
   return { status: answer.status, body: text };
 }
 
-/** In an order in which each finds what it names: deletions last, a run's before its thread's. */
+/** Sorts routes so that each finds the resource that it names: deletions last, and a run's before its thread's. */
 export function deletionsLast(routes: readonly Route[]): Route[] {
   const rank = ({ method, path }: Route) => (method === "DELETE" ? 1000 - path.length : 0);
   return routes.toSorted((left, right) => rank(left) - rank(right));
 }
 
-/** What follows and stops runs in flight, by method and path. */
+/** Returns the routes that follow or stop runs in flight, by method and path. */
 export function routesOfRuns(onThread: Run, stateless: Run): [method: string, path: string][] {
   const base = `/threads/${onThread.thread_id}/runs/${onThread.run_id}`;
   return [

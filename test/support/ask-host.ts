@@ -1,11 +1,8 @@
 import { request } from "node:http";
-import type { Answer } from "./http.ts";
+import { type Answer, parseBody } from "./http.ts";
 import type { TestServer } from "./server.ts";
 
-/**
- * A request to the server under another host name than its own, which `fetch` cannot send. A body is
- * sent as JSON.
- */
+/** Sends a request to the server under another host name, which `fetch` cannot send. A body is sent as JSON. */
 export async function askHost(
   server: TestServer,
   host: string,
@@ -25,19 +22,11 @@ export async function askHost(
         response.on("error", reject);
         response.on("end", () => {
           const headers = new Headers(response.headers as Record<string, string>);
-          resolve({ status: response.statusCode ?? 0, body: parse(text), headers });
+          resolve({ status: response.statusCode ?? 0, body: parseBody(text), headers });
         });
       },
     );
     asked.on("error", reject);
     asked.end(body === undefined ? undefined : JSON.stringify(body));
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -3,12 +3,12 @@ import { connect, createServer, type Socket } from "node:net";
 
 export type BreakingProxy = {
   url: string;
-  /** How many connections it broke so far. */
+  /** Returns the number of connections broken so far. */
   broken: () => number;
   close: () => Promise<void>;
 };
 
-/** Passes everything on to a server, but breaks connections as `isBroken` says of what comes back. */
+/** Forwards everything to a server, but breaks a connection when `isBroken` returns true for the bytes received so far. */
 export async function startBreakingProxy(
   target: string,
   isBroken: (received: string, brokenSoFar: number) => boolean,
@@ -21,7 +21,7 @@ export async function startBreakingProxy(
     let received = "";
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      // The other side of a broken connection learns of it as an error.
+      // The other side of a broken connection sees it as an error.
       socket.on("error", () => socket.destroy());
       socket.on("close", () => sockets.delete(socket));
     }

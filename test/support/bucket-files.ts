@@ -12,7 +12,7 @@ export type TestBucket = {
   secretAccessKey: string;
 };
 
-/** Keys of the bucket's objects, sorted. */
+/** Returns the sorted keys of the bucket's objects. */
 export async function listKeys(bucket: TestBucket, prefix = ""): Promise<string[]> {
   const keys: string[] = [];
   let token: string | undefined;
@@ -30,7 +30,7 @@ export async function readObject(bucket: TestBucket, key: string): Promise<Uint8
   return get(bucket, `/${key.split("/").map(encodeURIComponent).join("/")}`);
 }
 
-/** Copies the objects into a folder that is removed after the test; `prefix` is no part of its paths. */
+/** Copies the objects into a folder that is removed after the test. Its paths do not contain `prefix`. */
 export async function downloadFolder(bucket: TestBucket, prefix: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "threadworks-bucket-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

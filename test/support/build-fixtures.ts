@@ -6,8 +6,9 @@ import { oncePerRun } from "./once-per-run.ts";
 const SCRIPT = join(import.meta.dirname, "fixture-builds.ts");
 
 /**
- * The set-up of the suites that start servers: builds once what each server of a test starts from. It does so in a
- * process of its own, because vitest rewrites what is loaded in its own: bundlers, too, and so what they make.
+ * The set-up of the suites that start servers. It builds once what the server of each test starts from. This happens
+ * in a separate process, because vitest rewrites modules that are loaded in its own, including bundlers and thus their
+ * output.
  */
 export default async function buildFixtures(): Promise<void> {
   await oncePerRun("fixtures", async () => {

@@ -29,7 +29,7 @@ export type ExportRunJson = {
   };
 } & Json;
 
-/** The id of a destination that is this bucket. */
+/** Creates a destination for this bucket, and returns its id. */
 export async function createDestination(
   workspace: Caller,
   { endpoint: url, ...bucket }: TestBucket,
@@ -47,12 +47,12 @@ export async function readExport(workspace: Caller, id: string): Promise<ExportJ
   return ask<ExportJson>(workspace, "GET", `/bulk-exports/${id}`);
 }
 
-/** In the order of their days. */
+/** Returns the runs of an export in the order of their days. */
 export async function readExportRuns(workspace: Caller, id: string): Promise<ExportRunJson[]> {
   return ask<ExportRunJson[]>(workspace, "GET", `/bulk-exports/${id}/runs`);
 }
 
-/** Waits until the export has ended, however it ends; throws when that takes too long. */
+/** Waits until the export has ended, with any status. Throws after a time-out. */
 export async function endedExport(
   workspace: Caller,
   id: string,
@@ -72,7 +72,7 @@ export async function endedExport(
   }
 }
 
-/** An export that has to succeed, from its creation on. */
+/** Creates an export and waits until it has succeeded. */
 export async function completedExport(
   workspace: Caller,
   body: object,
@@ -83,12 +83,12 @@ export async function completedExport(
   throw new Error(`The export is ${result.ended.status}: ${JSON.stringify(result.runs, null, 1)}`);
 }
 
-/** The folder of an export's files, with a slash at its end. */
+/** Returns the folder of an export's files, with a trailing slash. */
 export function exportFolder(exportId: string): string {
   return `${PREFIX}/export_id=${exportId}/`;
 }
 
-/** What DuckDB finds in an export's files, in the order of the files and of the rows in them. */
+/** Returns the rows of an export's files as DuckDB reads them, in the order of the files and the rows in them. */
 export async function exportedRows(
   bucket: TestBucket,
   exportId: string,
@@ -106,10 +106,7 @@ export const COLUMNS =
 
 const QUERIED = COLUMNS.filter((name) => name !== "tenant_id" && name !== "is_root");
 
-/**
- * The runs of a project as the run query tells them, the earliest first, with the two members that only
- * exports have.
- */
+/** Returns the runs of a project from the run query, earliest first, with the two members that only exports have. */
 export async function queriedRuns(
   workspace: TracingWorkspace,
   projectId: string,
@@ -141,7 +138,7 @@ const LIST_COLUMNS = ["parent_run_ids", "tags"];
 const COST_COLUMNS = new Set(["total_cost", "prompt_cost", "completion_cost"]);
 const END_STATES = new Set(["COMPLETED", "FAILED", "CANCELLED", "TIMEDOUT"]);
 
-/** A row of a file, in the words of the run query. */
+/** Converts a row of a file into the form of the run query. */
 export function asQueried(row: Row, formatVersion: string): Row {
   const parsed = new Set([...JSON_COLUMNS, ...(formatVersion === "v1" ? LIST_COLUMNS : [])]);
   return Object.fromEntries(
@@ -153,13 +150,13 @@ export function asQueried(row: Row, formatVersion: string): Row {
   );
 }
 
-/** Of a double, or of a decimal with all its digits. */
+/** Returns a double, or a decimal with all its digits, as a text. */
 function plainDecimal(value: unknown): string {
   const text = typeof value === "number" ? value.toFixed(12) : String(value);
   return text.replace(/\.?0+$/, "");
 }
 
-/** The files of all of an export, as the API names them. */
+/** Returns all files of an export, as the API names them. */
 export function filesOf(runs: readonly ExportRunJson[]): string[] {
   return runs.flatMap(({ metadata }) => metadata.result.exported_files);
 }

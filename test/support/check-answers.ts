@@ -1,7 +1,7 @@
 import { afterAll, afterEach } from "vitest";
 import { wrongAnswers } from "./documented-answers.ts";
 
-/** Bodies that nobody reads to their ends would be waited for in vain. */
+/** Time to wait for comparisons: bodies that no test reads to their ends never complete. */
 const GRACE_MS = 1000;
 
 afterEach(() => refuse(0));

@@ -4,7 +4,7 @@ import { testWithPlatform } from "./platform-server.ts";
 import type { TestServer, TestVars } from "./server.ts";
 import { makeWorkspace } from "./workspaces.ts";
 
-/** What test/worker/code-runner.ts runs: a function's text, which gets `input` and `CodeTools`. */
+/** A request to test/worker/code-runner.ts: the text of a function, which gets `input` and `CodeTools`. */
 export type CodeRun = {
   ref: { workspaceId: string; deploymentId: string; revisionId: string };
   code: string;
@@ -13,7 +13,7 @@ export type CodeRun = {
   hosts?: string[] | null;
 };
 
-/** What of the runtime a function cannot name by itself. */
+/** Parts of the runtime that a function cannot reference by itself. */
 export type CodeTools = {
   connect: (address: string) => {
     readable: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -35,25 +35,25 @@ export type LogEntry = {
 export type TestDeployment = {
   ref: CodeRun["ref"];
   apiKey: string;
-  /** Runs a function as the deployment's code: what it returns, or its error as a text. */
+  /** Runs a function as the deployment's code. Returns its result, or its error as a text. */
   run: <T, Input>(
     code: (input: Input, tools: CodeTools) => T,
     input?: Input,
     hosts?: string[] | null,
   ) => Promise<Awaited<T>>;
-  /** A page of its log, the oldest line first. */
+  /** Returns a page of its log, oldest line first. */
   logs: (request?: object) => Promise<LogEntry[]>;
   usage: () => Promise<Record<string, unknown>[]>;
 };
 
-/** A `test` with a platform that runs code as deployments run theirs. */
+/** Returns a `test` with a platform that runs code like that of deployments. */
 export function testWithCode(vars: TestVars = {}) {
   return testWithPlatform(vars, "test/worker/code-runner.ts").extend("deployment", ({ server }) =>
     newDeployment(server),
   );
 }
 
-/** A deployment with a revision, in a workspace of its own, as far as its log is concerned. */
+/** Creates a deployment with a revision in a new workspace, as far as its log needs them. */
 export async function newDeployment(server: TestServer): Promise<TestDeployment> {
   const workspace = await makeWorkspace(server, "logs");
   const ref = {
@@ -89,7 +89,7 @@ export async function newDeployment(server: TestServer): Promise<TestDeployment>
   };
 }
 
-/** Rows of a deployment that serves a revision. */
+/** Inserts the rows of a deployment that serves a revision. */
 export async function insertDeployment(server: TestServer, ref: CodeRun["ref"]): Promise<void> {
   const { workspaceId, deploymentId, revisionId } = ref;
   await server.database.run(

@@ -1,6 +1,6 @@
 /**
- * Schemas without what says nothing: the order of alternatives, which is that in which the compiler met the types, also in
- * the names that it gives to types; and the numbers that it gives to symbols.
+ * Returns a schema without insignificant differences: the order of alternatives, which is that in which the compiler
+ * encountered the types, also within the names of types; and the numbers in the names of symbols.
  */
 export function comparable(schema: unknown): unknown {
   if (typeof schema === "string") return sortedName(schema);

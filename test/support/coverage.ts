@@ -6,15 +6,15 @@ import {
   type Schema,
 } from "../verify/fuzz/document.ts";
 
-/** Of the agent server: the other surfaces have pages of their own. */
+/** Paths of the other surfaces, which are not on the agent server's page. */
 const OTHER_SURFACES = /^\/(?:api|v1|v2|otel|scim)\//;
 
-/** How a field is described that is known and refused. */
+/** The schema type of a known field that is refused. */
 const REFUSED = "null";
 
 type Field = { name: string; refusal: string | null };
 
-/** A table in Markdown of what each operation takes, refuses and answers, as the document says it. */
+/** Returns a Markdown table of what each operation of the document takes, refuses and answers. */
 export function coverageTable(document: ApiDocument): string {
   const rows = operationsOf(document)
     .filter(({ path }) => !OTHER_SURFACES.test(path))
@@ -23,7 +23,7 @@ export function coverageTable(document: ApiDocument): string {
   return ["| request | takes | answers |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
-/** The fields that are known and refused, each with the sentence that refuses it. */
+/** Returns the known fields that are refused, each with the message that refuses it. */
 export function refusedFields(document: ApiDocument): string {
   const requests = new Map<string, string[]>();
   for (const operation of operationsOf(document).filter(({ path }) => !OTHER_SURFACES.test(path))) {

@@ -7,7 +7,7 @@ import type { TestServer } from "./server.ts";
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** A workspace; its calls are of paths below `/v2`. */
+/** A workspace; the paths of its calls are below `/v2`. */
 export type Deployer = { id: string; apiKey: string; call: Call };
 
 export type DeploymentBody = Record<string, unknown> & {
@@ -34,7 +34,7 @@ export async function newDeployer(
   };
 }
 
-/** Of the template `agent`. */
+/** Returns the body of a deployment of the template `agent`. */
 export function templateBody(name: string, change: object = {}): Record<string, unknown> {
   return {
     name,
@@ -45,7 +45,7 @@ export function templateBody(name: string, change: object = {}): Record<string, 
   };
 }
 
-/** Of a tarball; null: none yet. */
+/** Returns the body of a deployment of a tarball, or of none yet if the path is null. */
 export function sourceBody(
   name: string,
   tarball: string | null,
@@ -71,7 +71,7 @@ export async function createDeployment(
 
 const ROLLOUT = { timeout: 150_000, interval: 50 };
 
-/** A deployment of the template `agent` that is rolled out; its URL. */
+/** Creates a deployment of the template `agent`, waits for its rollout, and returns its URL. */
 export async function deployTemplate(deployer: Deployer, name: string): Promise<string> {
   const { id, source_config } = await createDeployment(deployer, templateBody(name));
   await vi.waitFor(async () => {
@@ -81,7 +81,7 @@ export async function deployTemplate(deployer: Deployer, name: string): Promise<
   return String(source_config["custom_url"]);
 }
 
-/** Bytes of a gzip file; what is in it matters to builds only. */
+/** Returns a gzip file; only builds read its content. */
 export function tarball(text: string): Buffer<ArrayBuffer> {
   return Buffer.from(gzipSync(text));
 }
@@ -105,7 +105,7 @@ export async function put(
   return toAnswer(await fetch(url, init));
 }
 
-/** The path of a tarball that is there. */
+/** Uploads a tarball, and returns its path. */
 export async function uploaded(deployer: Deployer, text = "code"): Promise<string> {
   const { url, path } = await newUpload(deployer);
   const answer = await put(url, tarball(text));
@@ -113,17 +113,17 @@ export async function uploaded(deployer: Deployer, text = "code"): Promise<strin
   return path;
 }
 
-/** What a revision says of itself. */
+/** The fields of a revision that tests read. */
 export type RevisionBody = { id: string; status: string; status_message: string | null };
 
-/** Of a deployment, the newest first. */
+/** Returns the revisions of a deployment, newest first. */
 export async function revisionsOf({ call }: Deployer, id: string): Promise<RevisionBody[]> {
   const { status, body } = await call("GET", `/deployments/${id}/revisions?limit=100`);
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
   return (body as { resources: RevisionBody[] }).resources;
 }
 
-/** As a rollout would end it. */
+/** Ends a revision as a rollout would. */
 export async function endRevision(
   server: TestServer,
   revisionId: string,

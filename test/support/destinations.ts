@@ -1,6 +1,6 @@
 import type { S3Server } from "./s3-server.ts";
 
-/** What a destination is created with, for the bucket of an S3 server. */
+/** Returns the body that creates a destination for the bucket of an S3 server. */
 export function destinationBody(
   s3: Pick<S3Server, "url" | "bucket" | "accessKeyId" | "secretAccessKey">,
   change: { config?: object; credentials?: object | null; display_name?: string } = {},

@@ -3,35 +3,38 @@ import { readLimited } from "../../src/lib/bytes.ts";
 import { AnswerChecks } from "../verify/fuzz/answers.ts";
 import { type Operation, operationsOf, readDocument } from "../verify/fuzz/document.ts";
 
-/** Longer bodies are not compared: they are lists of what shorter ones have too. */
+/** Longer bodies are not compared: they are lists of items that shorter ones have, too. */
 const MAX_BYTES = 1024 * 1024;
 
 type Documented = { checks: AnswerChecks; operations: [pattern: RegExp, operation: Operation][] };
 
-/** By origin; what was there before is not asked again when a port is. */
+/** The watched servers, keyed by origin. A reused port gets a new entry. */
 const servers = new Map<string, Promise<Documented | null>>();
 
 const comparisons = new Set<Promise<void>>();
 const problems: string[] = [];
 
-/** From now on what this server answers is compared with its document. The result ends that. */
+/** Starts comparing the answers of this server with its document. Returns a function that stops it. */
 export function watchAnswers(origin: string): () => void {
   servers.set(origin, documented(origin));
   return () => servers.delete(origin);
 }
 
-/** Null for a server that has no document: one of traces alone, for instance. */
+/** Returns null for a server without a document, such as one of traces alone. */
 async function documented(origin: string): Promise<Documented | null> {
   const document = await readDocument(origin).catch(() => null);
   if (document === null) return null;
   const operations = operationsOf(document)
-    // Named segments before parameters: `/threads/search` is no thread.
+    // Literal segments come before parameters: in `/threads/search`, `search` is no thread id.
     .toSorted((left, right) => parameters(left.path) - parameters(right.path))
     .map((operation): [RegExp, Operation] => [patternOf(operation.path), operation]);
   return { checks: new AnswerChecks(closed(document)), operations };
 }
 
-/** The document with objects that have the members it names and no others, so that each member has to be named. */
+/**
+ * Returns the document with closed objects, which have no other members than those listed, so that each must be
+ * listed.
+ */
 function closed<T>(value: T): T {
   return JSON.parse(JSON.stringify(value), (_, schema: unknown) =>
     typeof schema === "object" &&
@@ -58,7 +61,7 @@ async function problemOf(
   response: Response,
 ): Promise<string | null> {
   const { origin, pathname } = new URL(request.url);
-  // Errors of the server itself are what some tests make, and what was answered before it was reached is not its own.
+  // Some tests cause server errors, and answers without a request id come from something in front of the server.
   if (response.status >= 500 || !response.headers.has("x-request-id")) return null;
   const known = await servers.get(origin);
   const [, operation] =
@@ -75,7 +78,7 @@ async function problemOf(
   return problem === null ? null : `${request.method} ${pathname} ${problem}`;
 }
 
-/** Null when it is too long, or broken off. */
+/** Returns null when the body is too long or aborted. */
 async function bodyOf(response: Response): Promise<Uint8Array | null> {
   if (response.body === null) return new Uint8Array();
   return readLimited(response.body, MAX_BYTES).catch(() => null);
@@ -97,8 +100,8 @@ globalThis.fetch = async (...input: Parameters<typeof globalThis.fetch>): Promis
 };
 
 /**
- * Whether an answer is not the platform's own but its project's app's, or a stream: a copy of one that nobody reads to
- * its end would keep it from being cancelled.
+ * Returns whether an answer is that of the project's app rather than the platform's, or a stream: an unread copy of a
+ * stream would keep it from being cancelled.
  */
 function isNotCompared({ headers }: Response): boolean {
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
@@ -113,7 +116,7 @@ function note(comparison: Promise<string | null>): void {
   comparisons.add(noted);
 }
 
-/** What was wrong with answers since this was last asked. Those that still come are waited for, up to `graceMs`. */
+/** Returns the problems of answers since the last call. Waits for pending comparisons, up to `graceMs`. */
 export async function wrongAnswers(graceMs: number): Promise<string[]> {
   await Promise.race([Promise.all(comparisons), setTimeout(graceMs)]);
   return problems.splice(0);

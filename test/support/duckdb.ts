@@ -14,17 +14,17 @@ const PLACE = "filename = true, file_row_number = true";
 const NO_HIVE = ", hive_partitioning = false";
 
 type ReadOptions = {
-  /** Takes columns from the names of the folders too. */
+  /** Whether to read columns from the names of the folders, too. */
   hivePartitioning?: boolean;
-  /** SQL; all columns unless given. */
+  /** Columns in SQL; all columns by default. */
   select?: string;
   where?: string;
-  /** That of the files' names and of the rows in them unless given. */
+  /** Order in SQL; by file name and row number by default. */
   orderBy?: string;
 };
 
 /**
- * Rows of Parquet files (paths, or a glob) as DuckDB reads them: text, numbers (as text where a double
+ * Reads the rows of Parquet files (paths, or a glob) with DuckDB. Values are text, numbers (as text where a double
  * would lose digits), booleans, lists, null, and times as ISO 8601 with microseconds.
  */
 export async function readParquet(
@@ -38,7 +38,7 @@ export async function readParquet(
   return query(`SELECT ${select} FROM ${from} WHERE ${where} ORDER BY ${orderBy}`);
 }
 
-/** DuckDB's types of the files' columns, in their order. */
+/** Returns DuckDB's types of the files' columns, in their order. */
 export async function parquetColumns(
   files: string | readonly string[],
 ): Promise<Record<string, string>> {
@@ -54,7 +54,7 @@ function source(files: string | readonly string[], options: string): string {
 }
 
 async function query(sql: string): Promise<Row[]> {
-  // Nothing is to be had from the network, not even extensions.
+  // DuckDB must not use the network, not even for extensions.
   const instance = await DuckDBInstance.create(":memory:", {
     threads: "1",
     autoinstall_known_extensions: "false",

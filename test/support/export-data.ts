@@ -5,18 +5,18 @@ import { v7 } from "uuid";
 
 export const DAY_US = 86_400_000_000;
 
-/** Midnight in UTC, some days ago, in microseconds. */
+/** Returns midnight in UTC some days ago, in microseconds since the epoch. */
 export function daysAgo(days: number): number {
   return Math.floor(Date.now() / 86_400_000 - days) * DAY_US;
 }
 
-/** Microseconds since 1970 as a time with all its digits. */
+/** Formats microseconds since the epoch as an ISO time with all digits. */
 export function isoTime(micros: number): string {
   const seconds = new Date(Math.floor(micros / 1_000_000) * 1000).toISOString().slice(0, 19);
   return `${seconds}.${String(micros % 1_000_000).padStart(6, "0")}Z`;
 }
 
-/** A run that starts then, to the microsecond. */
+/** Returns a run with this start, in microseconds since the epoch. */
 export function runAt(
   project: string,
   micros: number,
@@ -38,7 +38,7 @@ export function runAt(
   };
 }
 
-/** As many plain runs as `count`, with a start every `everyUs`. */
+/** Returns `count` plain runs, one every `everyUs` microseconds. */
 export function plainRuns(
   project: string,
   { from, count, everyUs }: { from: number; count: number; everyUs: number },
@@ -62,9 +62,9 @@ export async function store(workspace: IngestWorkspace, runs: readonly RunData[]
 const MB = 1024 * 1024;
 
 /**
- * Runs of every kind on the first, the third and the fourth of four days, of which the second is empty:
- * with unicode, nulls, trees, costs, feedback, and a payload of 5 MB. `range` has all of them but the
- * first, which starts a microsecond before it, and the last, which starts at its end.
+ * Stores runs of every kind on the first, the third and the fourth of four days; the second is empty. They have
+ * unicode, nulls, trees, costs, feedback, and a payload of 5 MB. `range` has all of them but the first, which starts a
+ * microsecond before it, and the last, which starts at its end.
  */
 export async function storeVariousRuns(workspace: IngestWorkspace, project: string) {
   const first = daysAgo(5);

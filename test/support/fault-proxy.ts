@@ -8,22 +8,23 @@ import {
 import { buffer } from "node:stream/consumers";
 import { AwsV4Signer } from "aws4fetch";
 
-/** What a request for an object or a bucket was. */
+/** A request for an object or a bucket. */
 export type ProxiedRequest = {
   method: string;
-  /** Percent-encoded as sent, with the query. */
+  /** The path, percent-encoded as sent, with the query. */
   path: string;
-  /** Which one it is, from 1. */
+  /** The number of the request, from 1. */
   n: number;
 };
 
 /**
- * - `answer`: an error that the server never sees
+ * A fault of one request:
+ * - `answer`: an error that does not come from the server, which never sees the request
  * - `reset`: the connection breaks in the middle of the request's or the answer's body
  * - `hang`: there is no answer
- * - `hold`: it is passed on when the promise is kept
- * - `truncate`: the server stores only the first bytes of the body, and says that all is well
- * - `lose-answer`: the server does as asked, and nobody learns of it
+ * - `hold`: the request is forwarded when the promise resolves
+ * - `truncate`: the server stores only the first bytes of the body, and reports success
+ * - `lose-answer`: the server handles the request, but its answer is lost
  */
 export type Fault =
   | { kind: "answer"; status: number; code: string; headers?: Record<string, string> }
@@ -33,22 +34,22 @@ export type Fault =
   | { kind: "truncate"; bytes: number }
   | { kind: "lose-answer" };
 
-/** Undefined: the request is passed on as it is. */
+/** Returns the fault for a request, or undefined to forward it unchanged. */
 export type FaultScript = (request: ProxiedRequest) => Fault | undefined;
 
 type Target = { endpoint: string; accessKeyId: string; secretAccessKey: string };
 
 export type FaultProxy = {
-  /** The target's endpoint, seen through the proxy. */
+  /** The target's endpoint by way of the proxy. */
   endpoint: string;
-  /** What came so far, in its order. */
+  /** All requests so far, in their order. */
   requests: ProxiedRequest[];
-  /** From now on. */
+  /** Sets the script for later requests. */
   follow: (script: FaultScript) => void;
   close: () => Promise<void>;
 };
 
-/** Stands before an S3 server and does to each request what the script says. */
+/** Starts a proxy in front of an S3 server that applies the script's fault to each request. */
 export async function startFaultProxy(
   target: Target,
   script: FaultScript = () => undefined,
@@ -60,7 +61,7 @@ export async function startFaultProxy(
     const proxied = { method, path, n: requests.length + 1 };
     requests.push(proxied);
     const fault = following(proxied);
-    // Whoever breaks a connection makes the other side's stream fail.
+    // A broken connection makes the stream of the other side fail.
     for (const stream of [request, response]) stream.on("error", () => {});
     serve(target, request, response, fault).catch(() => response.destroy());
   });
@@ -105,7 +106,7 @@ async function serve(
     response.writeHead(answered.status, answered.headers).end(answered.body);
     return;
   }
-  // A length that is never reached, also where there is no body to break off.
+  // The length is never reached, even if the body is empty.
   const promised = { "content-length": String(Math.max(answered.body.length, 1)) };
   response.writeHead(answered.status, { ...headersOf(answered), ...promised }).flushHeaders();
   response.write(answered.body.subarray(0, answered.body.length / 2), () =>
@@ -137,7 +138,7 @@ function answer(
 
 type Answered = { status: number; headers: string[]; body: Buffer };
 
-/** With the path and the headers as they came: both are signed. */
+/** Forwards a request with its original path and headers, both of which are signed. */
 async function ask(
   { endpoint }: Target,
   { method = "GET", url: path = "/" }: IncomingMessage,
@@ -155,7 +156,7 @@ async function ask(
   };
 }
 
-/** With a signature of its own: that of the client holds for the whole body. */
+/** Forwards the first bytes with a new signature, as the client's signature is for the whole body. */
 async function askTruncated(
   target: Target,
   request: IncomingMessage,

@@ -17,7 +17,7 @@ import {
   REPO_ROOT,
 } from "./built-fixtures.ts";
 
-/** The projects that tests serve, and the configurations of `test/fixtures` that they are made from. */
+/** The projects that tests serve, by the configurations of `test/fixtures` that they are built from. */
 const PROJECTS = {
   project: "langgraph.json",
   "custom-auth": "custom-auth/langgraph.json",
@@ -64,7 +64,7 @@ for (const [name, configFile] of Object.entries(PROJECTS)) {
     outFile: join(folder, PROJECT_MODULE),
     schemas: name === "project",
   });
-  // Without the schemas, say, some tests would fail far away from the reason.
+  // With warnings, such as missing schemas, some tests would fail far away from the cause.
   if (warnings.length > 0) {
     throw new Error(`The fixtures did not build well: ${warnings.join()}`);
   }

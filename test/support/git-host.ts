@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { packTar } from "modern-tar";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
-/** The text of each file by its path. */
+/** The text of each file, by its path. */
 export type Files = Record<string, string>;
 
 type Repository = { refs: Map<string, string>; commits: Map<string, Files>; token: string | null };
@@ -14,7 +14,7 @@ const COMMITS = /^\/repos\/([^/]+\/[^/]+)\/commits\/(.+)$/;
 const TARBALL = /^\/repos\/([^/]+\/[^/]+)\/tarball\/([0-9a-f]{40})$/;
 const ARCHIVE = /^\/archives\/([^/]+\/[^/]+)\/([0-9a-f]{40})$/;
 
-/** What the account of an installation has, which may read all repositories that ask for it. */
+/** The token of an installation's account, which may read all repositories that require it. */
 export const ACCOUNT_TOKEN = "of the installation";
 
 function toApiRepository(fullName: string, index: number): object {
@@ -22,10 +22,10 @@ function toApiRepository(fullName: string, index: number): object {
   return { id: index + 1, name, full_name: fullName, owner: { login }, default_branch: "main" };
 }
 
-/** As much of GitHub's API as deployments of repositories need, on loopback. */
+/** The part of GitHub's API that deployments of repositories need, on loopback. */
 export class GitHost {
   readonly upstream: Upstream;
-  /** What the account of an installation is known by. */
+  /** The token that identifies the account of an installation. */
   accountToken = ACCOUNT_TOKEN;
   readonly #repositories: Map<string, Repository>;
 
@@ -61,7 +61,7 @@ export class GitHost {
         const sha = repository.refs.get(ref) ?? (repository.commits.has(ref) ? ref : undefined);
         response.writeHead(sha === undefined ? 422 : 200).end(sha);
       } else if (TARBALL.test(path)) {
-        // Another origin than the API's, as that of a real Git host is.
+        // The archives are on another origin than the API, as those of a real Git host are.
         const location = `http://localhost:${upstream.port}/archives/${name}/${rest}`;
         response.writeHead(302, { location }).end();
       } else {
@@ -79,7 +79,7 @@ export class GitHost {
     return this.upstream.url;
   }
 
-  /** The variables by which a platform takes this for its Git host. */
+  /** Variables that make a platform use this as its Git host. */
   get vars(): Record<string, string> {
     return { GITHUB_URL: this.url, GITHUB_API_URL: this.url };
   }
@@ -88,7 +88,7 @@ export class GitHost {
     return this.upstream.close();
   }
 
-  /** Makes a commit of these files at a branch; the commit. `token` is what reading the repository takes. */
+  /** Commits these files to a branch, and returns the commit. `token` is required to read the repository. */
   push(
     name: string,
     files: Files,
@@ -111,7 +111,7 @@ export class GitHost {
   }
 }
 
-/** A gzipped tarball of files, each below `folder`. */
+/** Returns a gzipped tarball of files, each below `folder`. */
 async function archiveOf(files: Files, folder = ""): Promise<Uint8Array<ArrayBuffer>> {
   const archive = await packTar(
     Object.entries(files).map(([path, text]) => {
@@ -122,7 +122,7 @@ async function archiveOf(files: Files, folder = ""): Promise<Uint8Array<ArrayBuf
   return new Uint8Array(gzipSync(archive));
 }
 
-/** The files of a folder, below `into`. */
+/** Returns the files of a folder, with paths below `into`. */
 export function filesOf(folder: string, into = ""): Files {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return Object.fromEntries(

@@ -1,16 +1,16 @@
 import { createHmac } from "node:crypto";
 import { toAnswer } from "./http.ts";
 
-/** What a test changes of an event that GitHub would send. */
+/** Changes of an event in comparison to GitHub's. */
 export type EventChange = {
   secret?: string;
   event?: string;
-  /** Instead of the signature of what is sent; null: none. */
+  /** A signature to send in place of the right one; null sends none. */
   signature?: string | null;
   form?: boolean;
 };
 
-/** Sends an event as GitHub does, signed over the bytes that are sent; a text is sent as it is. */
+/** Sends an event as GitHub does, with a signature of the sent bytes. A text is sent unchanged. */
 export async function sendEvent(
   url: string,
   payload: object | string,
@@ -34,7 +34,7 @@ export async function sendEvent(
   return { status, body: answer };
 }
 
-/** Has at least as many characters as such a secret needs. */
+/** A secret of the minimum length at least. */
 export const PUSH_SECRET_VALUE = "a secret that GitHub knows";
 
 export const PUSH_SECRETS = [
@@ -45,7 +45,7 @@ export function signatureOf(secret: string, body: string): string {
   return `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 }
 
-/** The deletion of a branch or a tag, likewise. */
+/** Returns the event of the deletion of a branch or a tag. */
 export function deletionOf(
   repository: string,
   branch: string,
@@ -57,7 +57,7 @@ export function deletionOf(
   return { ref: branch, ref_type: type, repository: { ...about, pushed_at } };
 }
 
-/** A push to a branch of a repository, as far as it has to be like one of GitHub's. */
+/** Returns the event of a push to a branch, with the members of GitHub's that matter. */
 export function pushOf(
   repository: string,
   after: string,

@@ -2,7 +2,7 @@ import type { TestServer } from "./server.ts";
 
 export type Answer = { status: number; body: unknown; headers: Headers };
 
-/** A request with a JSON body, where what matters is what the SDK hides: status and headers. */
+/** Sends a request with a JSON body, and returns the status and headers, which the SDK hides. */
 export async function send(
   server: TestServer,
   method: string,
@@ -21,16 +21,17 @@ export async function send(
 
 export async function toAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
-  return { status: response.status, body: parse(text), headers: response.headers };
+  return { status: response.status, body: parseBody(text), headers: response.headers };
 }
 
-/** What an answer says, without the headers, for comparisons. */
+/** Returns an answer without its headers, for comparisons. */
 export async function answerOf(request: Promise<Answer>): Promise<Omit<Answer, "headers">> {
   const { status, body } = await request;
   return { status, body };
 }
 
-function parse(text: string): unknown {
+/** Parses a body as JSON; returns its text if it is not JSON. */
+export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

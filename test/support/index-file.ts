@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-/** The file of a local platform's D1 database, which is in WAL mode: others may write to it, too. */
+/** Returns the file of a local platform's D1 database. It is in WAL mode, so other processes may write to it, too. */
 export function indexFileOf(stateDir: string): string {
   const folder = join(stateDir, "v3", "d1");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" })

@@ -9,13 +9,13 @@ type Body = string | Uint8Array | ReadableStream<Uint8Array>;
 
 export type IngestAnswer = { status: number; body: unknown };
 
-/** A workspace, and requests to its ingest routes whose bodies no client would send. */
+/** A workspace, with requests to its ingest routes whose bodies no client would send. */
 export type IngestWorkspace = TracingWorkspace & {
   post: (path: string, body: Body, headers?: Record<string, string>) => Promise<IngestAnswer>;
   batch: (body: unknown) => Promise<IngestAnswer>;
-  /** `change` is given the body as Latin-1. */
+  /** `change` gets the body as Latin-1. */
   multipart: (parts: readonly Part[], change?: (body: string) => string) => Promise<IngestAnswer>;
-  /** Those of the runs that a query finds at once. */
+  /** Returns the ids of those runs that a query finds immediately. */
   stored: (runs: readonly { id: string }[]) => Promise<string[]>;
 };
 
@@ -49,19 +49,19 @@ export async function ingestWorkspace(server: TestServer, name: string): Promise
   };
 }
 
-/** The main part of a run. */
+/** Returns the main part of a run. */
 export function runPart(run: RunData, kind: "post" | "patch" = "post"): Part {
   return { name: `${kind}.${run.id}`, body: JSON.stringify(run) };
 }
 
-/** One of the fields that clients send in parts of their own; `json` is text. */
+/** Returns the part of a field that clients send separately; `json` is text. */
 export function fieldPart({ id }: { id: string }, field: string, json: string | Uint8Array): Part {
   return { name: `post.${id}.${field}`, body: json };
 }
 
 export const ACCEPTED: IngestAnswer = { status: 202, body: { message: "Runs accepted" } };
 
-/** The answer to a request of which some runs were refused. */
+/** Returns the answer to a request of which some runs were refused. */
 export function refused(
   accepted: number,
   errors: { run_id: string | null; field: string; message: string }[],
@@ -73,7 +73,7 @@ export function refused(
   return { status, body: { detail, errors, failed: errors.length, accepted } };
 }
 
-/** Compares those fields of a run that `expected` has. */
+/** Compares only the fields of a run that `expected` has. */
 export async function expectRun(
   expect: ExpectStatic,
   { api }: IngestWorkspace,
@@ -86,12 +86,12 @@ export async function expectRun(
   expect(Object.fromEntries(read)).toEqual(expected);
 }
 
-/** The error of a request that could not be read to its end. */
+/** Returns the error of a request that could not be read to its end. */
 export function brokenOff(message: string) {
   return { run_id: null, field: "body", message };
 }
 
-/** Three runs, and their parts. */
+/** Returns three runs and their parts. */
 export function threeRuns(): { runs: [RunData, RunData, RunData]; parts: Part[] } {
   const runs: [RunData, RunData, RunData] = [runData("x"), runData("x"), runData("x")];
   return { runs, parts: runs.map((run) => runPart(run)) };

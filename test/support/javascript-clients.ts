@@ -8,7 +8,7 @@ import { traceable as formerTraceable } from "langsmith-0.10/traceable";
 
 type SdkClient = typeof NewClient;
 
-/** All are used by the types of one of them: what a version lacks is not asked of it. */
+/** All versions are used with the types of one of them; tests do not use what a version lacks. */
 export const SDKS: { name: string; Client: SdkClient }[] = [
   { name: "SDK 1.10.2", Client: FormerClient as unknown as SdkClient },
   { name: "SDK 1.15.0", Client: NewClient },

@@ -6,14 +6,14 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { TestServer } from "./server.ts";
 
-/** A tool's result, as both clients give it. */
+/** A tool's result, as both clients return it. */
 type ToolResult = {
   content: { type: string; text?: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
 };
 
-/** What both generations of the official client can do. */
+/** The operations that both generations of the official client support. */
 export type McpClient = {
   protocolVersion: string | undefined;
   listTools: (cursor?: string) => Promise<{ tools: McpTool[]; nextCursor?: string | undefined }>;
@@ -28,7 +28,7 @@ type McpTool = { name: string; title?: string | undefined; description?: string 
 
 const INFO = { name: "threadworks-test", version: "1" };
 
-/** The client of the packages that are one: it knows the revisions of the protocol up to 2025-11-25. */
+/** Connects the client of the older, single package, which knows the protocol's revisions up to 2025-11-25. */
 export async function connectMcp(
   server: TestServer,
   headers: Record<string, string> = {},
@@ -48,7 +48,7 @@ export async function connectMcp(
   };
 }
 
-/** The client that came after it, which asks for the newest revision first: that has no handshake. */
+/** Connects its successor, which tries the newest revision first; that has no handshake. */
 export async function connectMcpV2(
   server: TestServer,
   headers: Record<string, string> = {},

@@ -3,18 +3,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export type McpServer = {
-  /** Of the server, not of its metadata. */
+  /** URL of the server, not of its metadata. */
   url: string;
   origin: string;
-  /** JSON by path; what is not there is answered as by a server that wants a token. */
+  /** JSON documents by path. The server itself, which has none, answers that a token is required. */
   documents: Record<string, unknown>;
-  /** Of the challenge; null: it says nothing of metadata. */
+  /** The metadata URL in the challenge; null if it has none. */
   metadataUrl: string | null;
   asked: string[];
   close: () => Promise<void>;
 };
 
-/** An MCP server as far as whoever has no token yet can see it. */
+/** Starts the part of an MCP server that a client without a token can see. */
 export async function startMcpServer(): Promise<McpServer> {
   const http = createServer((request, response) => {
     const path = request.url ?? "";

@@ -1,4 +1,4 @@
-/** What most tests want of a message. */
+/** Returns the texts of messages, which is what most tests compare. */
 export function textsOf(messages: unknown): string[] {
   if (!Array.isArray(messages)) throw new TypeError("These are no messages");
   return messages.map((message: { content: string }) => message.content);

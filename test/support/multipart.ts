@@ -4,11 +4,11 @@ export type Part = {
   name: string;
   body: string | Uint8Array;
   contentType?: string;
-  /** Where the part says how long it is, as SDKs differ in it. */
+  /** Where the part declares its length; SDKs differ in this. */
   lengthIn?: "header" | "content-type" | "nowhere";
 };
 
-/** A body for `/runs/multipart`, and its content type. */
+/** Returns a body for `/runs/multipart`, and its content type. */
 export function multipartBody(parts: readonly Part[]): { body: Buffer; contentType: string } {
   const boundary = `----test-${randomUUID()}`;
   const chunks: Buffer[] = [];

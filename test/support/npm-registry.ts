@@ -35,15 +35,15 @@ export type Publication = { name: string; version: string; tarball: Uint8Array }
 export type Manifests = { "package.json": string; "package-lock.json": string };
 
 /**
- * A registry on loopback that has what this repository has installed, by npm's own paths of tarballs. The tarballs
- * are made when they are asked for, so a lockfile for them is made here, too.
+ * A registry on loopback with this repository's installed packages, at npm's own paths of tarballs. The tarballs are
+ * made on request, so lockfiles with their digests are made here, too.
  */
 export class NpmRegistry {
   readonly upstream: Upstream;
-  /** The tarballs by `<name>@<version>`. */
+  /** The tarballs, keyed by `<name>@<version>`. */
   readonly #tarballs: Map<string, Promise<Uint8Array>>;
 
-  /** What the answers of packages wait for, by the packages' names. */
+  /** Promises that the answers of packages wait for, keyed by package name. */
   readonly #held: Map<string, Promise<void>>;
 
   private constructor(
@@ -86,14 +86,14 @@ export class NpmRegistry {
     return this.upstream.close();
   }
 
-  /** Keeps everybody who asks for a package waiting, until what it returns is called. */
+  /** Delays all requests for a package until the returned function is called. */
   hold(name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held.set(name, promise);
     return resolve;
   }
 
-  /** The manifests of a project with these dependencies, in the versions that this repository has. */
+  /** Returns the manifests of a project with these dependencies, in this repository's versions. */
   async manifests(
     names: readonly string[],
     { workspace = "" }: { workspace?: string } = {},
@@ -132,7 +132,7 @@ export class NpmRegistry {
     };
   }
 
-  /** What a project with these dependencies has installed, for another registry. */
+  /** Returns the packages that a project with these dependencies installs, for another registry. */
   async publications(names: readonly string[]): Promise<Publication[]> {
     const { packages } = await this.#locked(names);
     return Promise.all(
@@ -144,7 +144,7 @@ export class NpmRegistry {
     );
   }
 
-  /** The same project as pnpm locks it; YAML may be written as JSON. */
+  /** Returns the same project with pnpm's lockfile, written as JSON, which is valid YAML. */
   async pnpmManifests(names: readonly string[]): Promise<Record<string, string>> {
     const { manifest, wanted, packages } = await this.#locked(names);
     const lock = {
@@ -169,7 +169,7 @@ export class NpmRegistry {
     return { "package.json": manifest, "pnpm-lock.yaml": JSON.stringify(lock) };
   }
 
-  /** The same project as the classic yarn locks it, or a later one. Neither says who takes which peer. */
+  /** Returns the same project with the lockfile of classic or later yarn. Neither says which peer a package gets. */
   async yarnManifests(
     names: readonly string[],
     yarn: "classic" | "berry",
@@ -191,7 +191,7 @@ export class NpmRegistry {
     return { "package.json": manifest, "yarn.lock": head + entries.join("\n") };
   }
 
-  /** What lockfiles that know no folders say of such a project: each package once, with versions that it is given. */
+  /** Returns the data of a lockfile without folders: each package once, with the versions of its dependencies. */
   async #locked(names: readonly string[]): Promise<{
     manifest: string;
     wanted: [string, string][];
@@ -235,7 +235,7 @@ function integrityOf(bytes: Uint8Array): string {
   return `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
 }
 
-/** Where Node finds a package from the folder of another. */
+/** Returns the place where Node finds a package that is imported from another package's folder. */
 function placeOf(name: string, folder: string, packages: Lock["packages"]): string {
   const outer = folder.split("/node_modules/");
   for (; outer.length > 0; outer.pop()) {
@@ -262,6 +262,6 @@ async function packFolder(folder: string): Promise<Uint8Array> {
       return { header: { name: `package/${path}`, size: body.length }, body };
     }),
   );
-  // Beside this process, which would not hear for seconds of connections that are closed.
+  // Compression runs in another thread: otherwise this process would not notice closed connections for seconds.
   return compress(archive, { level: 1 });
 }

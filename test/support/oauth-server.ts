@@ -6,27 +6,27 @@ import Provider from "oidc-provider";
 
 export const CLIENT = { client_id: "threadworks", client_secret: "s3cr et/+:%&=~" };
 
-/** Of each client that the server knows: how it proves itself is its name. */
+/** The clients that the server knows, named after their authentication methods. */
 const AUTH_METHODS = ["client_secret_post", "client_secret_basic", "none"] as const;
 
 export type OAuthServer = {
   url: string;
   authUrl: string;
   tokenUrl: string;
-  /** How long access tokens last that are given from now on. */
+  /** Lifetime of access tokens that are issued from now on. */
   lifetimeSeconds: number;
-  /** Requests to the token endpoint that asked for a refresh. */
+  /** Number of refresh requests to the token endpoint. */
   refreshes: number;
-  /** Whose token it is, as the server sees it; null for a token that is not good. */
+  /** Returns the user of a token, or null for an invalid token. */
   userOf: (token: string) => Promise<string | null>;
-  /** Whose it is, and what it is for. */
+  /** Returns the user and the audience of a token. */
   describe: (token: string) => Promise<{ user: string; audience: string | undefined } | null>;
   close: () => Promise<void>;
 };
 
 /**
- * An OAuth 2 server by other authors, whose pages take any login. A refresh token works once. Its
- * clients may send users back to any of the addresses.
+ * Starts a third-party OAuth 2 server, whose pages accept any login. A refresh token works once. Its clients may
+ * redirect users to any of the addresses.
  */
 export async function startOAuthServer(redirectUris: string[]): Promise<OAuthServer> {
   let provider: Provider | undefined;
@@ -64,7 +64,7 @@ export async function startOAuthServer(redirectUris: string[]): Promise<OAuthSer
   return server;
 }
 
-/** The `client_id` of the client with this method. */
+/** Returns the `client_id` of the client with this method. */
 export function clientIdOf(method: (typeof AUTH_METHODS)[number]): string {
   return method === "client_secret_post" ? CLIENT.client_id : `threadworks-${method}`;
 }
@@ -101,7 +101,7 @@ function newProvider(server: OAuthServer, redirectUris: string[]): Provider {
       RefreshToken: 3600,
       Session: 3600,
     },
-    // A client that sends no challenge is to get a code; the one that sends one has to prove it.
+    // A client that sends no challenge gets a code, too; one that sends a challenge must prove it.
     pkce: { required: () => false },
     rotateRefreshToken: true,
     issueRefreshToken: () => Promise.resolve(true),

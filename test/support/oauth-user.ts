@@ -3,14 +3,14 @@ type Answer = { url: string; status: number; location: string | null; html: stri
 const MAX_PAGES = 20;
 
 /**
- * A person at a browser: goes to the URL, logs in and gives consent at the provider's pages, and is at
- * last sent away from them, to the address that this returns and does not ask for.
+ * Acts as a person with a browser: goes to the URL, logs in and gives consent at the provider's pages. Returns the
+ * address to which the provider finally redirects, without requesting it.
  */
 export async function consent(url: string, login: string): Promise<string> {
   return walk(url, (page) => submit(page, login));
 }
 
-/** The same for a person who cancels at the first page. */
+/** Does the same for a person who cancels at the first page. */
 export async function cancel(url: string): Promise<string> {
   return walk(url, ({ html, url: base }) => {
     const link = /href="([^"]+\/abort)"/.exec(html)?.[1];

@@ -7,7 +7,7 @@ import { makeWorkspace } from "./workspaces.ts";
 
 const ENCRYPTION_KEYS = `1:${"k".repeat(43)}`;
 
-/** Names of providers that the OAuth server knows the callbacks of. */
+/** Names of providers whose callbacks the OAuth server allows. */
 const PROVIDERS = ["notes", "notes-basic", "notes-public"];
 
 type Call = (
@@ -17,7 +17,7 @@ type Call = (
   headers?: Record<string, string>,
 ) => Promise<Answer>;
 
-/** A workspace; its calls are of paths below `/v2/auth`. */
+/** A workspace; the paths of its calls are below `/v2/auth`. */
 export type Tenant = { id: string; call: Call };
 
 export type Authenticated = {
@@ -29,10 +29,10 @@ export type Authenticated = {
   metadata: unknown;
 };
 
-/** What a callback's redirect says. */
+/** The contents of a callback's redirect. */
 export type Redirect = { status: number; page: string; query: Record<string, string> };
 
-/** A `test` whose file shares a platform and an OAuth server, each with a workspace of its own. */
+/** Returns a `test` whose file shares a platform and an OAuth server, and whose tests each have a new workspace. */
 export function testWithOAuth(vars: Record<string, string> = {}) {
   return testWithServer({ ENCRYPTION_KEYS, EXPORT_PRIVATE_ENDPOINTS: "allow", ...vars })
     .extend("oauth", { scope: "file" }, async ({ server }, { onCleanup }) => {
@@ -85,7 +85,7 @@ export async function authenticate({ call }: Tenant, change: object = {}): Promi
   return body as Authenticated;
 }
 
-/** Asks for a callback as a browser does, but for going where it redirects to. */
+/** Requests a callback as a browser does, but does not follow its redirect. */
 export async function follow(url: string): Promise<Redirect> {
   const response = await fetch(url, { redirect: "manual" });
   const target = new URL(response.headers.get("location") ?? "missing:");
@@ -100,7 +100,7 @@ export async function wait({ call }: Tenant, authId: string, timeout = 0): Promi
   return (await call("GET", `/wait/${authId}?timeout=${timeout}`)).body;
 }
 
-/** Connects the service as a person would, with this login there; the token. */
+/** Connects the service as a person with this login would, and returns the token. */
 export async function connect(tenant: Tenant, login: string, change: object = {}): Promise<string> {
   const { url, auth_id: authId } = await authenticate(tenant, change);
   const { query } = await follow(await consent(url, login));
@@ -110,14 +110,14 @@ export async function connect(tenant: Tenant, login: string, change: object = {}
 
 export type TokenSummary = { id: string; is_default: boolean; scopes: string[] };
 
-/** Of the user whom the tests begin with, unless it is another. */
+/** Returns the tokens of the tests' default user, or of another one. */
 export async function tokensOf({ call }: Tenant, user = "ada"): Promise<TokenSummary[]> {
   const { status, body } = await call("GET", "/tokens", undefined, { "x-user-id": user });
   if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
   return body as TokenSummary[];
 }
 
-/** As after some hours. */
+/** Makes the tokens expire, as after some hours. */
 export async function expireTokens(server: TestServer, { id }: Tenant): Promise<void> {
   await server.database.run("UPDATE oauth_tokens SET expires_at = 0 WHERE workspace_id = ?", [id]);
 }

@@ -1,4 +1,4 @@
-/** The part of the package that the tests use; it comes without types. */
+/** Types for the part of the package that the tests use; it has none of its own. */
 declare module "oidc-provider" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 

@@ -8,8 +8,8 @@ import { REPO_ROOT, seedState } from "./built-fixtures.ts";
 import { requestsTo, S3_CREDENTIALS, TEST_VARS, type TestServer, type TestVars } from "./server.ts";
 
 /**
- * Serves the Worker as `npm start` does, where its own requests leave workerd by themselves: on the way
- * of the other server's, through Node.js, broken connections become answers.
+ * Serves the Worker as `npm start` does, so that its own requests leave workerd directly. The requests of the other
+ * test server pass through Node.js, which turns broken connections into answers.
  */
 async function startPlatformServer(vars: TestVars, workerMain?: string): Promise<TestServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-platform-"));
@@ -55,7 +55,7 @@ function textVars(vars: TestVars): Record<string, string> {
   );
 }
 
-/** A `test` whose file shares one platform; `workerMain` is an entry in place of the Worker's own. */
+/** Returns a `test` whose file shares one platform; `workerMain` is an entry module in place of the Worker's own. */
 export function testWithPlatform(vars: TestVars = {}, workerMain?: string) {
   return base
     .extend("vars", { scope: "file" }, () => vars)

@@ -5,7 +5,7 @@ import type { TestServer } from "./server.ts";
 import { runData } from "./trace-data.ts";
 import { makeWorkspace } from "./workspaces.ts";
 
-/** Variables of a server that has hosts, and so private ones. */
+/** Variables of a server that has hosts, and thus private ones. */
 export const HOST_VARS = {
   API_HOST: "api.test",
   CONTROL_PLANE_HOST: "control.test",
@@ -14,7 +14,7 @@ export const HOST_VARS = {
 
 export type Network = "public" | "private";
 
-/** A surface's public host, or its private twin. */
+/** Returns the public host of a path's surface, or its private counterpart. */
 export function hostOf(path: string, network: Network): string {
   const host = path.startsWith("/api/")
     ? HOST_VARS.API_HOST
@@ -27,7 +27,7 @@ export function hostOf(path: string, network: Network): string {
 export type Tenant = {
   id: string;
   apiKey: string;
-  /** By the host of the path's surface. */
+  /** Sends a request to the host of the path's surface. */
   ask: (
     network: Network,
     method: string,
@@ -37,7 +37,7 @@ export type Tenant = {
   ) => Promise<Answer>;
 };
 
-/** A workspace of the plan enterprise, enrolled as the options say; null: not at all. */
+/** Creates a workspace of the plan enterprise. It is enrolled with the options, or not at all if they are null. */
 export async function newTenant(
   server: TestServer,
   name: string,
@@ -60,7 +60,7 @@ export async function newTenant(
   };
 }
 
-/** What leads to a workspace's things without a key, as paths. */
+/** Returns the paths that lead to a workspace's resources without a key. */
 export async function linksOf(
   server: TestServer,
   tenant: Tenant,
@@ -94,7 +94,7 @@ export async function linksOf(
     "a feedback link": `${feedback}?score=1`,
     "a payload": new URL(payload).pathname,
     "the end of an attempt": `/v2/auth/done?status=failed&auth_id=${authId}`,
-    // Last: they use the attempt up.
+    // These come last, as they use the attempt up.
     "an OAuth callback": `/v2/auth/callback/none?state=${authId}&error=access_denied`,
     "a setup of GitHub": `/v2/auth/setup/none?state=${authId}&error=access_denied`,
   };

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** By how many bytes the memory of this process' servers exceeds, at its peak, what it was before. */
+/** Returns how many bytes of memory this process' servers use at their peak, beyond their use before. */
 export async function peakMemory(work: () => Promise<void>): Promise<number> {
   const servers = serverProcesses();
   if (servers.length === 0) throw new Error("This process has started no server");
   const before = sum(servers, "VmRSS");
-  // Makes what they use now their peak.
+  // This resets the peak to the current use.
   for (const pid of servers) writeFileSync(`/proc/${pid}/clear_refs`, "5");
   await work();
   return sum(servers, "VmHWM") - before;
@@ -25,7 +25,7 @@ function sum(pids: readonly string[], name: string): number {
   );
 }
 
-/** A field of the process; undefined when it has ended meanwhile. */
+/** Returns a field of the process, or undefined when it has ended meanwhile. */
 function field(pid: string, name: string): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");

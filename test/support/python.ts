@@ -7,14 +7,14 @@ const TIMEOUT_MS = 150_000;
 
 const python: string | undefined = findPythonClients();
 
-/** Suites of the Python clients are skipped without them; `npm test` says why they are not installed. */
+/** Whether the Python clients are installed. Their suites are skipped otherwise; `npm test` says why. */
 export const hasPythonClients = python !== undefined;
 
 type Environment = { url: string; apiKey?: string; env?: Record<string, string> };
 
 /**
- * Runs a scenario of a script in `test/python` and gives what it printed. Fails with what Python wrote
- * to stderr. Python sees of the environment of the tests only what a program needs.
+ * Runs a scenario of a script in `test/python` and returns its output. Throws with the contents of stderr when it
+ * fails. Python gets only those variables of the tests' environment that a program needs.
  */
 export async function runPython(
   script: string,

@@ -1,16 +1,16 @@
-/** What a client has sent. */
+/** A request that a client has sent. */
 type SentRequest = {
   method: string;
-  /** Of the URL, without the query. */
+  /** Path of the URL, without the query. */
   path: string;
   encoding: string | null;
-  /** Whether the body went out in chunks, without a length. */
+  /** Whether the body was sent in chunks, without a length. */
   isStreamed: boolean;
 };
 
 export type RecordedFetch = { fetch: typeof fetch; sent: SentRequest[] };
 
-/** A `fetch` that notes requests before it makes them. `around` may change answers, or not ask. */
+/** Returns a `fetch` that records requests before it makes them. `around` may change answers, or make no request. */
 export function recordedFetch(
   around: (path: string, ask: () => Promise<Response>) => Promise<Response> = (_, ask) => ask(),
 ): RecordedFetch {

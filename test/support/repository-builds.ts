@@ -1,18 +1,21 @@
 import { join } from "node:path";
-import type { DeploymentBody, Deployer } from "./deployments.ts";
+import { type DeploymentBody, type Deployer, newDeployer } from "./deployments.ts";
 import { REPO_ROOT } from "./built-fixtures.ts";
 import { filesOf, GitHost, type Files } from "./git-host.ts";
 import { NpmRegistry } from "./npm-registry.ts";
 import { testWithPlatform } from "./platform-server.ts";
 import { endedRevision, type RevisionBody } from "./rollouts.ts";
 
-/** A build takes seconds of a processor, the first of a process many of them: its WebAssembly is compiled. */
+/** A build takes seconds of CPU time, and the first one of a process many more, to compile its WebAssembly. */
 const BUILD_LIMIT_MS = 280_000;
 
-/** Of a test that builds. */
+/** Options of a test that builds. */
 export const BUILDS = { timeout: 2 * BUILD_LIMIT_MS };
 
-/** A `test` whose file shares a platform, the Git host that it knows, and its registry. */
+/**
+ * A `test` whose file shares a platform, its Git host, and its registry. Tests that do not depend on what their
+ * workspace has built before share the workspace `builder`: its later builds take packages from the earlier ones.
+ */
 export const testWithRepositories = testWithPlatform()
   .extend("host", { scope: "file" }, async ({}, { onCleanup }) => {
     const host = await GitHost.start();
@@ -27,9 +30,10 @@ export const testWithRepositories = testWithPlatform()
   .override("vars", { scope: "file" }, ({ host, registry }) => ({
     ...host.vars,
     NPM_REGISTRY: registry.url,
-  }));
+  }))
+  .extend("builder", { scope: "file" }, ({ server }) => newDeployer(server));
 
-/** The template of this repository, as a repository of its own. */
+/** Returns the files of this repository's template, as a separate repository. */
 export async function templateFiles(
   registry: NpmRegistry,
   name: string,
@@ -41,7 +45,7 @@ export async function templateFiles(
   };
 }
 
-/** A project whose agent answers with what an expression gives, evaluated in each run. */
+/** Returns a project whose agent answers with the value of an expression, which is evaluated in each run. */
 export async function speakingFiles(registry: NpmRegistry, expression: string): Promise<Files> {
   return {
     ...(await registry.manifests(["@langchain/core", "@langchain/langgraph"])),
@@ -68,7 +72,7 @@ export function githubBody(
   };
 }
 
-/** A deployment whose first revision has ended. */
+/** Creates a deployment, and waits until its first revision has ended. */
 export async function rolledOut(
   deployer: Deployer,
   body: Record<string, unknown>,
@@ -81,7 +85,7 @@ export async function rolledOut(
   return { deployment: deployment as DeploymentBody, revision };
 }
 
-/** The latest revision of a deployment, when its rollout has ended. */
+/** Returns the latest revision of a deployment when its rollout has ended. */
 export async function ended(
   deployer: Deployer,
   { id, latest_revision_id }: DeploymentBody,
@@ -90,7 +94,7 @@ export async function ended(
   return { ...revision };
 }
 
-/** What the build of a deployment's latest revision told its log. */
+/** Returns the log lines of the build of a deployment's latest revision. */
 export async function buildLines(
   { apiKey }: Deployer,
   { id, latest_revision_id, source_config }: DeploymentBody,

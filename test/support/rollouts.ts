@@ -11,14 +11,14 @@ const UNFINISHED = /^(CREATING|QUEUED|AWAITING_BUILD|BUILDING|AWAITING_DEPLOY|DE
 
 export type RevisionBody = { id: string; status: string; status_message: string | null };
 
-/** What is below `test/fixtures`, as `threadworks build` makes it. */
+/** Returns the tarball of a folder of `test/fixtures`, as `threadworks build` makes it. */
 export async function fixtureTarball(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const configPath = fileURLToPath(new URL(`../fixtures/${folder}`, import.meta.url));
   const { bytes } = await buildTarball({ configPath, schemas: false });
   return new Uint8Array(bytes);
 }
 
-/** A project of one hand-made module. */
+/** Returns the tarball of a project with one hand-made module. */
 export async function moduleTarball(code: string): Promise<Uint8Array<ArrayBuffer>> {
   const manifest = JSON.stringify({ format: 1, runtime: 1, main: "project.js" });
   const entries = Object.entries({ "threadworks.json": manifest, "project.js": code });
@@ -31,7 +31,7 @@ export async function moduleTarball(code: string): Promise<Uint8Array<ArrayBuffe
   return new Uint8Array(gzipSync(archive));
 }
 
-/** The path of an upload. */
+/** Uploads a tarball, and returns its path. */
 export async function upload(
   deployer: Deployer,
   tarball: Uint8Array<ArrayBuffer>,
@@ -42,7 +42,7 @@ export async function upload(
   return path;
 }
 
-/** Polls a revision until its rollout has ended, and gives what it ended as. */
+/** Polls a revision until its rollout has ended, and returns it. */
 export async function endedRevision(
   { call }: Deployer,
   deploymentId: string,
@@ -59,7 +59,7 @@ export async function endedRevision(
   }
 }
 
-/** Changes a deployment; the revision that this made, when its rollout has ended. */
+/** Changes a deployment, and returns the resulting revision when its rollout has ended. */
 export async function patched(
   deployer: Deployer,
   id: string,
@@ -70,7 +70,7 @@ export async function patched(
   return endedRevision(deployer, id, (body as DeploymentBody).latest_revision_id);
 }
 
-/** A deployment of a tarball, whose first revision has ended. */
+/** Creates a deployment of a tarball, and waits until its first revision has ended. */
 export async function deployed(
   deployer: Deployer,
   name: string,
@@ -86,7 +86,7 @@ export async function deployed(
   return { deployment: deployment as DeploymentBody, revision };
 }
 
-/** The official client of a deployment's agent server. */
+/** Returns the official client of a deployment's agent server. */
 export function agentClient({ source_config }: DeploymentBody, apiKey: string | null): Client {
   const apiUrl = String(source_config["custom_url"]);
   return new Client({ apiUrl, apiKey, callerOptions: { maxRetries: 0 } });

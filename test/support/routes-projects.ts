@@ -7,7 +7,7 @@ import { makeWorkspace } from "./workspaces.ts";
 export type Served = TestServer & {
   /** A key of its workspace. */
   apiKey: string;
-  /** A key of another one. */
+  /** A key of another workspace. */
   otherKey: string;
 };
 

@@ -1,19 +1,19 @@
 import { createParser } from "eventsource-parser";
 
-/** An event of a run's stream, as the SDK hands it on. */
+/** An event of a run's stream, as the SDK yields it. */
 export type RunEvent = { id: string | undefined; event: string; data: unknown };
 
-/** The SDK does not say of what type the id is in every mode. */
+/** The SDK's types do not declare the type of the id in every mode. */
 type SdkEvent = { id?: unknown; event: string; data: unknown };
 
-/** Everything that an SDK stream gives until it ends. */
+/** Returns all events of an SDK stream, once it has ended. */
 export async function collect(stream: AsyncIterable<SdkEvent>): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   for await (const event of stream) events.push(toRunEvent(event));
   return events;
 }
 
-/** Reads until `isLast` says so, and leaves the connection then. */
+/** Reads until `isLast` returns true, and then closes the connection. */
 export async function collectUntil(
   stream: AsyncIterable<SdkEvent>,
   isLast: (event: RunEvent) => boolean,
@@ -43,7 +43,7 @@ export function idsOf(events: readonly RunEvent[]): (string | undefined)[] {
   return events.map(({ id }) => id);
 }
 
-/** "0" to "count - 1". */
+/** Returns "0" to "count - 1". */
 export function consecutiveIds(count: number): string[] {
   return Array.from({ length: count }, (_, index) => String(index));
 }
@@ -51,8 +51,8 @@ export function consecutiveIds(count: number): string[] {
 export type RawStream = { frames: RunEvent[]; comments: string[] };
 
 /**
- * A stream as it comes over the wire, with the comments that the SDK keeps to itself. Ends when the
- * stream does, or when `isEnough` says so.
+ * Reads a stream from the wire, with the comments that the SDK hides. Stops when the stream ends or `isEnough` returns
+ * true.
  */
 export async function readRaw(
   response: Response,

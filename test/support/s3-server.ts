@@ -11,21 +11,21 @@ const ACCOUNT = "S3RVER";
 const OBJECT_SUFFIX = "._S3rver_object";
 
 export type S3Server = {
-  /** Without a slash at its end. */
+  /** Base URL, without a trailing slash. */
   url: string;
   /** The only bucket at the start. */
   bucket: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Keys of the bucket's objects, sorted. */
+  /** Returns the sorted keys of the bucket's objects. */
   list: (prefix?: string) => Promise<string[]>;
   read: (key: string) => Promise<Buffer>;
   close: () => Promise<void>;
 };
 
 /**
- * An S3 server by other authors, on any free port, with one empty bucket. It knows its account's key,
- * but checks no signatures.
+ * Starts a third-party S3 server on any free port, with one empty bucket. It knows its account's key, but checks no
+ * signatures.
  */
 export async function startS3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), "threadworks-s3-"));

@@ -1,4 +1,4 @@
-/** The part of the package that the tests use; it comes without types. */
+/** Types for the part of the package that the tests use; it has none of its own. */
 declare module "s3rver" {
   import type { Server } from "node:http";
   import type { AddressInfo } from "node:net";

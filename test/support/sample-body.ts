@@ -1,6 +1,6 @@
 import { MISSING_ID } from "./uuid.ts";
 
-/** As much of JSON Schema as the OpenAPI document has. */
+/** The part of JSON Schema that the OpenAPI document uses. */
 export type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -24,8 +24,8 @@ export type Schemas = Record<string, Schema>;
 type Place = { path: string; value: Record<string, unknown> };
 
 /**
- * A value that a schema describes, with every object that is in it, and the objects among them that
- * list their members: `path` is as of `x-ignored-fields`, empty or with a dot at its end.
+ * Returns a value that a schema describes, with every nested object, and those of its objects that list their members.
+ * Their `path` has the form of `x-ignored-fields`: empty, or with a trailing dot.
  */
 export function sampleOf(schema: Schema, schemas: Schemas): { value: unknown; objects: Place[] } {
   const objects: Place[] = [];
@@ -60,7 +60,7 @@ function sample(given: Schema, path: string, context: Context): unknown {
 function sampleObject(schema: Schema, path: string, context: Context): unknown {
   const value: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(schema.properties ?? {})) {
-    // What may be anything may not be missing, though the document cannot say so.
+    // A member of any type may be required, although the document cannot say so.
     const isAnything = member.$ref === undefined && member.type === undefined && !member.anyOf;
     const isNeeded = isAnything || (schema.required?.includes(name) ?? false);
     if (!isNeeded && depthOf(member, context.schemas) === 0) continue;
@@ -71,7 +71,7 @@ function sampleObject(schema: Schema, path: string, context: Context): unknown {
   return value;
 }
 
-/** How much of it is an object with members of its own: 0 for what is none. */
+/** Returns how directly the value contains an object that lists its members: 0 if it contains none. */
 function depthOf(given: Schema, schemas: Schemas): number {
   const { properties, items, anyOf, oneOf } = resolved(given, schemas);
   if (properties !== undefined) return 2;

@@ -4,11 +4,11 @@ export type SampleRun = {
   id: string;
   order: string;
   traceId: string;
-  /** What the create of the run says. */
+  /** The body that creates the run. */
   body: Record<string, unknown>;
 };
 
-/** A run that started so many milliseconds before now. */
+/** Returns a run that started `agoMs` milliseconds ago. */
 export function makeRun(
   agoMs: number,
   members: Record<string, unknown>,
@@ -32,7 +32,7 @@ export function makeRun(
   return { id, order, traceId, body };
 }
 
-/** Stores the runs in a project of this name; returns the project's id. */
+/** Stores the runs in a project with this name, and returns the project's id. */
 export async function storeRuns(
   { api, client }: TracingWorkspace,
   name: string,
@@ -44,7 +44,7 @@ export async function storeRuns(
   return (await client.readProject({ projectName: name })).id;
 }
 
-/** So many milliseconds after the run's start, as a time. */
+/** Returns the time `ms` milliseconds after the run's start. */
 export function after({ body }: SampleRun, ms: number): string {
   return new Date(Date.parse(String(body["start_time"])) + ms).toISOString();
 }
@@ -57,7 +57,7 @@ export function ended(
   return { ...run, body: { ...run.body, end_time: after(run, ms), ...members } };
 }
 
-/** A root with a model's and a failed tool's run below it. */
+/** Returns a root with a model's run and a failed tool's run below it. */
 export function makeTrace(agoMs: number, metadata: Record<string, unknown> = {}) {
   const extra = { metadata };
   const agent = { name: "agent", inputs: { question: "weather?" }, tags: ["beta"], extra };

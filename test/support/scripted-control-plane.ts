@@ -4,15 +4,15 @@ import type { AddressInfo } from "node:net";
 
 export type SeenRequest = {
   method: string;
-  /** With its query. */
+  /** Path with its query. */
   path: string;
   headers: IncomingMessage["headers"];
   bytes: Buffer;
-  /** Of a JSON body. */
+  /** The value of a JSON body. */
   json: unknown;
 };
 
-/** What is answered: JSON with status 200, unless it says otherwise. */
+/** An answer: by default JSON with status 200. */
 export type Reply = {
   status?: number;
   json?: unknown;
@@ -28,7 +28,7 @@ export type ScriptedServer = {
   close: () => void;
 };
 
-/** A server on loopback that answers as a test says, and remembers what it was asked. */
+/** Starts a server on loopback that answers as a test defines, and records its requests. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((incoming, outgoing) => {
@@ -72,18 +72,21 @@ export const DEPLOYMENT_ID = "0192a5c0-0000-7000-8000-00000000d001";
 export const REVISION_ID = "0192a5c0-0000-7000-8000-00000000e001";
 
 export type ControlPlaneScript = {
-  /** What is there before. */
+  /** The deployments that exist at the start. */
   deployments?: { id: string; name: string }[];
-  /** Of the revision, one for each time that it is asked for; the last one stays. */
+  /** Statuses of the revision, one for each request; the last one stays. */
   statuses?: string[];
   statusMessage?: string;
   buildLog?: string[];
   deployLog?: string[];
-  /** Wins over everything else for the request it answers. */
+  /** Takes precedence over everything else for the requests that it answers. */
   answer?: (request: SeenRequest) => Reply | undefined;
 };
 
-/** As a control plane answers the requests of a deployment, with one deployment and one revision. */
+/**
+ * Starts a server that answers the requests of a deployment like a control plane with one deployment
+ * and one revision.
+ */
 export async function startScriptedControlPlane(
   script: ControlPlaneScript = {},
 ): Promise<ScriptedServer> {
@@ -140,7 +143,7 @@ export async function startScriptedControlPlane(
   return server;
 }
 
-/** The lines at or after `start_time`; each has a second of its own. */
+/** Returns the lines at or after `start_time`; each line has its own second. */
 function logPage(lines: string[], json: unknown): object {
   const { order, limit, start_time } = json as {
     order: string;

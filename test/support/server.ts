@@ -17,10 +17,10 @@ import {
 import { watchAnswers } from "./documented-answers.ts";
 import { BUILT_WORKER, builtConfig, builtProject, seedDatabases } from "./built-fixtures.ts";
 
-/** Text, or a table as in wrangler.toml. */
+/** Variables: text, or a table as in wrangler.toml. */
 export type TestVars = Record<string, string | Record<string, number>>;
 
-/** Of the server, unless a test file gives others. Without keys, so that most tests need none. */
+/** Default variables of the server. No keys are required, so that most tests need none. */
 export const TEST_VARS: TestVars = {
   AGENT_AUTH: "none",
   RATE_LIMITS: "off",
@@ -36,10 +36,10 @@ export const S3_CREDENTIALS = { accessKeyId: "test-key-id", secretAccessKey: "te
 
 const ROLLOUT_QUEUE = "threadworks-rollouts";
 
-/** Without rollouts a revision stays as the API made it, and a deployment is never gone. */
+/** Without rollouts a revision stays as the API created it, and a deployment is never completely deleted. */
 export type ServerOptions = {
   rollouts: boolean;
-  /** Bindings of D1 databases beside DB. */
+  /** Bindings of D1 databases in addition to DB. */
   databases?: readonly string[];
 };
 
@@ -47,14 +47,14 @@ type ClientOptions = { apiKey?: string; headers?: Record<string, string> };
 
 /** A server on loopback with an empty database. */
 export type TestServer = {
-  /** Without a slash at its end. */
+  /** Base URL, without a trailing slash. */
   url: string;
   database: Database;
-  /** A bucket that the server itself has, for exports. */
+  /** A bucket for exports, which is part of the server. */
   s3: LocalS3;
-  /** Does what the cron trigger does once a minute. */
+  /** Does what the cron trigger does every minute. */
   sweep: () => Promise<void>;
-  /** The official client. A failed request fails: it is not tried again. */
+  /** Returns the official client. It does not retry failed requests. */
   client: (options?: ClientOptions) => Client;
   fetch: (path: string, init?: RequestInit) => Promise<Response>;
   close: () => Promise<void>;
@@ -62,15 +62,15 @@ export type TestServer = {
 
 type Miniflare = ReturnType<typeof createMiniflare>;
 
-/** A server that lends what its Worker has. */
+/** A server that gives access to its Worker and bindings. */
 export type WorkerServer = TestServer & {
   bindings: () => Promise<Record<string, unknown>>;
   worker: () => ReturnType<Miniflare["getWorker"]>;
 };
 
 /**
- * Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port: as `npm start` has it
- * served, with none of what that does for those who edit a project, and for what is left of an earlier start.
+ * Serves the Worker of `wrangler.toml` with the graphs of `test/fixtures`, on any free port: as `npm start` does, but
+ * without the parts for people who edit a project and for the remains of an earlier start.
  */
 export async function startServer(
   vars: TestVars,
@@ -125,8 +125,8 @@ export async function startServer(
 }
 
 /**
- * Asks again where the connection had been closed: workerd closes one that rests for five seconds, and a test that
- * has kept this process busy for as long has not heard of it when it asks next.
+ * Repeats a request whose connection had been closed: workerd closes connections that are idle for five seconds, and a
+ * test that has kept this process busy for as long has not noticed this at its next request.
  */
 async function onOpenConnection<T>(ask: () => Promise<T>): Promise<T> {
   try {
@@ -138,7 +138,7 @@ async function onOpenConnection<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Ways to ask the server. */
+/** Returns functions that send requests to the server. */
 export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
   return {
     client: ({ apiKey, headers = {} } = {}) =>
@@ -153,8 +153,8 @@ export function requestsTo(url: string): Pick<TestServer, "client" | "fetch"> {
 }
 
 /**
- * A `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is one
- * that `build-fixtures.ts` makes.
+ * Returns a `test` whose file shares one server: `({ server, client, expect }) => ...`. `project` is one that
+ * `build-fixtures.ts` builds.
  */
 export function testWithServer(
   vars: TestVars = {},

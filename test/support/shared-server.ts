@@ -3,9 +3,9 @@ import { startServer, type WorkerServer } from "./server.ts";
 import { makeWorkspace } from "./workspaces.ts";
 
 /**
- * The server of this vitest worker, which runs one file after another. Files share it when they need no variables
- * of their own and all that they make is in workspaces of their own; not when they look at a whole bucket or
- * database, take global names, or are about the memory of the server.
+ * The server of this vitest worker, which runs one file after another. Files share it when they need no variables of
+ * their own and create everything in new workspaces. They do not when they read a whole bucket or database, use global
+ * names, or measure the memory of the server.
  */
 let started: Promise<WorkerServer> | undefined;
 
@@ -19,18 +19,18 @@ function testBeside() {
   return base
     .extend("vars", { scope: "worker" }, () => ({ AGENT_AUTH: "api-key" }))
     .extend("shared", { scope: "worker" }, async ({ vars }, { onCleanup }) => {
-      // Of each `test` that was made here: who comes first closes it.
+      // Each `test` that is made here registers this; the first call closes the server.
       onCleanup(close);
       return await (started ??= startServer(vars, "project", { rollouts: true }));
     });
 }
 
-/** A `test` whose file makes its workspaces on the shared server. */
+/** Returns a `test` whose file creates its workspaces on the shared server. */
 export function testWithSharedServer() {
   return testBeside().extend("server", { scope: "file" }, ({ shared }) => shared);
 }
 
-/** A `test` whose file has one workspace on the shared server, and asks with its key unless it says another. */
+/** Returns a `test` whose file has one workspace on the shared server, and uses its key by default. */
 export function testInWorkspace() {
   return testBeside()
     .extend("server", { scope: "file" }, async ({ shared }) => {

@@ -8,7 +8,7 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export const EXAMPLE = "0198c0de-0000-7000-8000-0000000000e1";
 
-/** Runs whose names say what is asked for in the tests; two threads, two projects. */
+/** Stores runs with names that tests query by, in two threads and two projects. */
 export async function shopOf(server: TestServer) {
   const workspace = await ingestWorkspace(server, "shop");
   const { client } = workspace;
@@ -69,7 +69,7 @@ export async function shopOf(server: TestServer) {
 
 export type Shop = Awaited<ReturnType<typeof shopOf>>;
 
-/** The names of runs in a shop; ids of others. */
+/** Returns the names of runs in a shop, and the ids of other runs. */
 export function keysOf({ runs }: Shop, list: readonly Run[]): string[] {
   const byId = new Map(Object.entries(runs).map(([key, { id }]) => [id, key]));
   return list.map(({ id }) => byId.get(id) ?? id);

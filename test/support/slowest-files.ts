@@ -4,7 +4,7 @@ const SHOWN = 10;
 
 type Took = { name: string; seconds: number };
 
-/** A reporter that says at a run's end which files took longest, setting up included. */
+/** A reporter that lists the slowest files at the end, including their set-up. */
 export default class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const slowest = modules

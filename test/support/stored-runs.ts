@@ -1,11 +1,11 @@
 import type { TracingWorkspace } from "./tracing.ts";
 
-/** Who may ask. */
+/** A workspace that can send requests. */
 export type Caller = Pick<TracingWorkspace, "api">;
 
 export type Json = Record<string, unknown>;
 
-/** A request that has to succeed, and its answer. */
+/** Sends a request that must succeed, and returns its answer. */
 export async function ask<T = Json>(
   { api }: Caller,
   method: string,
@@ -32,7 +32,7 @@ export async function readRun(workspace: TracingWorkspace, id: string): Promise<
   return ask(workspace, "GET", `/runs/${id}`);
 }
 
-/** A run of which there is one, with some members. */
+/** Returns selected members of a run that must be the only one. */
 export async function selected(
   workspace: TracingWorkspace,
   id: string,
@@ -44,7 +44,7 @@ export async function selected(
   return run;
 }
 
-/** Of a payload that is kept apart. */
+/** Returns the link to a payload that is stored separately. */
 export function linkOf(urls: unknown): string {
   return (urls as { ROOT: { presigned_url: string } }).ROOT.presigned_url;
 }

@@ -3,12 +3,12 @@ import type { TestServer } from "./server.ts";
 
 export type Route = { method: string; path: string };
 
-/** Ids to put in the places of a path's parameters. */
+/** Values for the parameters of a path. */
 export type PathIds = Record<string, string>;
 
 type Document = { paths: Record<string, Record<string, { requestBody?: unknown }>> };
 
-/** All routes that the server documents. */
+/** Returns all routes that the server documents. */
 export async function documentedRoutes(server: Pick<TestServer, "fetch">): Promise<Route[]> {
   const response = await server.fetch("/openapi.json");
   const { paths } = (await response.json()) as Document;
@@ -17,27 +17,30 @@ export async function documentedRoutes(server: Pick<TestServer, "fetch">): Promi
   );
 }
 
-/** Streams that do not end, and commands, which are refused with a status of 200: thread-streaming-access.test.ts has them. */
+/**
+ * Streams that do not end, and commands, whose refusals have the status 200: thread-streaming-access.test.ts tests
+ * them.
+ */
 const STREAMING = /\/(commands|stream\/events)$/;
 
 export function answersOnce({ path }: Route): boolean {
   return !STREAMING.test(path);
 }
 
-/** What a route answers for something that is not there, or not shown. */
+/** Returns the status of a route for a resource that is missing or hidden. */
 export function statusOfMissing({ path }: Route): number {
   return path === "/threads/{thread_id}/copy" ? 409 : 404;
 }
 
-/** The documented routes that name something by its id, and answer once. */
+/** Returns the documented routes that name a resource by its id, and answer once. */
 export async function routesWithIds(server: TestServer): Promise<Route[]> {
   const routes = await documentedRoutes(server);
   return routes.filter((route) => route.path.includes("{") && answersOnce(route));
 }
 
 /**
- * What a route answers, with the ids themselves taken out of the text: two answers are equal when
- * nobody could tell the ids of one request from those of the other.
+ * Returns a route's answer with the ids removed from its text: two answers are equal if they do not reveal whose ids
+ * were sent.
  */
 export async function answerWithout(
   server: TestServer,

@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { TestServer } from "./server.ts";
 
-/** An event of the streaming protocol, as it comes. */
+/** An event of the streaming protocol, as it is received. */
 export type ThreadEvent = {
   type: "event";
   event_id: string;
@@ -23,7 +23,7 @@ const ALL_CHANNELS = ["values", "updates", "messages", "tools", "lifecycle", "in
 
 const ENDS: ReadonlySet<unknown> = new Set(["completed", "failed", "interrupted"]);
 
-/** What the root of each run tells of itself. */
+/** Returns the lifecycle events of the root of each run. */
 export function lifecycleOf(events: readonly ThreadEvent[]): unknown[] {
   return events
     .filter(({ method, params }) => method === "lifecycle" && params.namespace.length === 0)
@@ -38,7 +38,7 @@ function ended(events: readonly ThreadEvent[]): number {
   return lifecycleOf(events).filter((event) => ENDS.has(event)).length;
 }
 
-/** Server-sent events of a thread until so many runs have ended. */
+/** Reads server-sent events of a thread until `runs` runs have ended. */
 export async function readEvents(
   server: Pick<TestServer, "fetch">,
   threadId: string,
@@ -67,14 +67,14 @@ export async function readEvents(
   return events;
 }
 
-/** A WebSocket of the streaming protocol. */
+/** Opens a WebSocket of the streaming protocol. */
 export async function openSocket(
   server: Pick<TestServer, "url">,
   threadId: string,
   headers: Record<string, string> = {},
 ) {
   const url = `${server.url.replace("http", "ws")}/threads/${threadId}/stream/events`;
-  // Node's WebSocket takes headers, which a browser's does not.
+  // Node's WebSocket accepts headers, unlike a browser's.
   const socket = new WebSocket(url, { headers } as never);
   const events: ThreadEvent[] = [];
   const waiting = new Map<number | null, (answer: Answer) => void>();
@@ -106,9 +106,9 @@ export async function openSocket(
       socket.send(JSON.stringify({ id, method, params }));
       return answer;
     },
-    /** The next answer that names no command. */
+    /** Resolves with the next answer that names no command. */
     nameless: () => new Promise<Answer>((resolve) => waiting.set(null, resolve)),
-    /** All events so far, once so many runs have ended. */
+    /** Resolves with all events so far, once `runs` runs have ended. */
     untilEnded: (runs: number): Promise<ThreadEvent[]> =>
       new Promise((resolve) => {
         check = () => {

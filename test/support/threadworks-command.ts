@@ -9,15 +9,15 @@ type CommandOptions = { env?: Record<string, string>; cwd?: string };
 
 export type CommandResult = { code: number | null; stdout: string; stderr: string };
 
-/** A command of the CLI that is at work. */
+/** A running command of the CLI. */
 export type RunningCommand = {
   child: ChildProcess;
-  /** What it printed so far. */
+  /** The output so far. */
   output: { stdout: string; stderr: string };
   ended: Promise<CommandResult>;
 };
 
-/** Runs `threadworks <args>`, with no keys and none of the variables that tell it about platforms but those given. */
+/** Runs `threadworks <args>` with the given keys and platform variables only. */
 export function startThreadworks(args: string[], options: CommandOptions = {}): RunningCommand {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], {
     cwd: options.cwd,

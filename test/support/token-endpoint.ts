@@ -8,12 +8,12 @@ export type TokenEndpoint = {
   authUrl: string;
   tokenUrl: string;
   requests: TokenRequest[];
-  /** What is answered from now on: a value as JSON, a text as it is; null breaks the connection. */
+  /** The answer from now on: a value as JSON, or a text as it is; null breaks the connection. */
   answer: { status?: number; body: unknown; headers?: Record<string, string> } | null;
   close: () => Promise<void>;
 };
 
-/** A provider that says what it is told to: servers in the world say all of it. */
+/** Starts a provider with scripted answers, all of which real servers give. */
 export async function startTokenEndpoint(path = "/token"): Promise<TokenEndpoint> {
   const http = createServer((request, response) => {
     let text = "";

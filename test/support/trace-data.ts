@@ -12,12 +12,12 @@ export type RunData = {
   [field: string]: unknown;
 };
 
-/** `YYYYMMDDTHHMMSSffffffZ` and the id. */
+/** Returns `YYYYMMDDTHHMMSSffffffZ` followed by the id. */
 export function segment(time: Date, id: string): string {
   return `${time.toISOString().replaceAll(/[-:.]|Z$/g, "")}000Z${id}`;
 }
 
-/** A run as SDKs send it: a root, or the child of another one. */
+/** Returns a run as SDKs send it: a root, or the child of another run. */
 export function runData(
   project: string,
   options: { start?: Date; parent?: RunData; id?: string } & Record<string, unknown> = {},
@@ -37,10 +37,16 @@ export function runData(
   };
 }
 
-/** Large enough to be kept apart from the row. */
+/** Returns the update that ends a run, as SDKs send it. Its outputs are its inputs. */
+export function endOf({ id, trace_id, dotted_order, session_name, inputs }: RunData) {
+  const end_time = new Date().toISOString();
+  return { id, trace_id, dotted_order, session_name, end_time, outputs: { echo: inputs } };
+}
+
+/** A text that is large enough to be stored outside of the row. */
 const LARGE_TEXT = "x".repeat(70_000);
 
-/** A root and its children, so many runs in all; the first child has a large payload. */
+/** Returns a root and its children, `runs` in all; the first child has a large payload. */
 export function traceOf(project: string, label: string, runs: number): RunData[] {
   const root = runData(project, { name: `${label} root`, inputs: { label } });
   const children = Array.from({ length: runs - 1 }, (_, index) =>

@@ -1,11 +1,11 @@
-import { Client } from "langsmith";
+import { Client, type Run } from "langsmith";
 import type { TestServer } from "./server.ts";
 import { makeWorkspace, type TestWorkspace } from "./workspaces.ts";
 
 export type TracingWorkspace = TestWorkspace & {
-  /** The official client, which sends at once and tries nothing twice. */
+  /** The official client, which sends at once and never retries. */
   client: Client;
-  /** `path` below `/api/v1`; the body is sent as JSON. */
+  /** Sends a request; `path` is below `/api/v1`, and the body is sent as JSON. */
   api: (method: string, path: string, body?: unknown) => Promise<Response>;
 };
 
@@ -36,4 +36,11 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
+}
+
+/** Returns the trees of all traces of a project, after the client has sent its queue. */
+export async function tracesOf(client: Client, projectName: string): Promise<Run[]> {
+  await client.awaitPendingTraceBatches();
+  const roots = await collect(client.listRuns({ projectName, isRoot: true, order: "asc" }));
+  return Promise.all(roots.map(({ id }) => client.readRun(id, { loadChildRuns: true })));
 }

@@ -9,12 +9,12 @@ import { requestsTo, S3_CREDENTIALS, TEST_VARS, type TestServer } from "./server
 
 export const REGION_SECRET = "a secret of both regions";
 
-/** A server of a region, on a state folder of its own. */
+/** A server of a region, with its own state folder. */
 export type RegionServer = TestServer & { region: Region; stateDir: string };
 
 /**
- * Both regions side by side on this machine, as two `npm start` would serve them. Close them both; a
- * server that is closed leaves its state until `remove`.
+ * Starts both regions on this machine, as two `npm start` would. Close both; a closed server keeps its state until
+ * `remove`.
  */
 export async function startRegions(): Promise<{
   us: RegionServer;
@@ -80,7 +80,7 @@ async function startRegion(
   };
 }
 
-/** The files below a folder that have a text somewhere, by their paths in it. */
+/** Returns the files below a folder that contain a text, as paths relative to the folder. */
 export function filesWith(folder: string, text: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries

@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export type Upstream = {
-  /** Without a slash at its end. */
+  /** Base URL, without a trailing slash. */
   url: string;
   port: number;
-  /** Of all requests so far. */
+  /** All requests so far. */
   seen: { method: string; url: string; headers: Record<string, unknown>; body: string }[];
   close: () => Promise<void>;
 };
 
-/** A server somewhere on the network; `answer` gets each request when its body is there. */
+/** Starts a server that stands for one on the network; `answer` gets each request once its body has arrived. */
 export async function startUpstream(
   answer: (request: IncomingMessage, response: ServerResponse, body: string) => void,
 ): Promise<Upstream> {

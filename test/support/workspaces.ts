@@ -5,11 +5,11 @@ import type { TestServer } from "./server.ts";
 export type TestWorkspace = {
   id: string;
   apiKey: string;
-  /** From then on the key is none. */
+  /** Revokes the key. */
   revoke: () => Promise<void>;
 };
 
-/** A workspace and a key to it, made as the command line makes them. */
+/** Creates a workspace and a key to it, as the command line does. */
 export async function makeWorkspace(
   server: TestServer,
   name: string,

@@ -3,7 +3,7 @@ import { parseSettings } from "../../src/env.ts";
 import { planQuota } from "../../src/identity/plan-quotas.ts";
 
 describe("parseSettings", () => {
-  test("has a default for every variable, and asks for keys", ({ expect }) => {
+  test("has a default for every variable, and requires keys", ({ expect }) => {
     expect(parseSettings({})).toEqual({
       region: "us",
       jurisdiction: null,
@@ -110,18 +110,20 @@ describe("parseSettings", () => {
     ["OUTBOUND_PRIVATE_ENDPOINTS", "yes"],
     ["LOG_LEVEL", "verbose"],
     ["API_HOST", "https://api.test"],
-  ] as const)("names a variable that it cannot use: %s=%s", ([name, value], { expect }) => {
+  ] as const)("names an invalid variable: %s=%s", ([name, value], { expect }) => {
     expect(() => parseSettings({ [name]: value })).toThrow(name);
   });
 
-  test("takes limits of exports as a table or as JSON, and the others stay", ({ expect }) => {
+  test("accepts limits of exports as a table or as JSON, and keeps the other ones", ({
+    expect,
+  }) => {
     for (const value of [{ retries: 1 }, '{"retries":1}']) {
       const { exportLimits } = parseSettings({ EXPORT_LIMITS: value });
       expect([exportLimits.retries, exportLimits.retry_delay_seconds]).toEqual([1, 30]);
     }
   });
 
-  test("takes quotas of plans as a table or as JSON, and the others stay", ({ expect }) => {
+  test("accepts quotas of plans as a table or as JSON, and keeps the other ones", ({ expect }) => {
     for (const value of [{ plus: { deployments: 3 } }, '{"plus":{"deployments":3}}']) {
       const settings = parseSettings({ PLAN_QUOTAS: value });
       expect(planQuota(settings, "plus")).toEqual({ deployments: 3, exports_at_once: 15 });
@@ -129,7 +131,7 @@ describe("parseSettings", () => {
     }
   });
 
-  test("parses the variables of an isolate once", ({ expect }) => {
+  test("parses the variables of an isolate only once", ({ expect }) => {
     const env = { MAX_BODY_BYTES: "10" };
     expect(parseSettings(env)).toBe(parseSettings(env));
   });

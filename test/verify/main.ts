@@ -16,7 +16,7 @@ const FUZZ_REQUESTS = 20_000;
 const HANG_MS = 5000;
 const REQUESTS_PER_OPERATION = 10;
 
-/** What a limit of requests would hide is looked for here. */
+/** Rate limits would hide other problems, so they are off. */
 const VARS = { RATE_LIMITS: "off", LOG_LEVEL: "error" };
 
 const PARTS: Record<string, (seed: number) => Promise<PartResult>> = {
@@ -83,7 +83,7 @@ async function withPlatform(
   }
 }
 
-/** A workspace of its own, made beside the running platform as the command line makes it. */
+/** Creates a workspace beside the running platform, as the command line does. */
 async function workspace({ url, stateDir }: PlatformProcess, name: string): Promise<Target> {
   return withDatabase(REPO_ROOT, { kind: "local", stateDir }, async (database) => {
     const { id } = await createWorkspace(database, name, "enterprise");

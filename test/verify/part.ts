@@ -1,4 +1,4 @@
-/** What a part of the verification measured, and what it found wrong. */
+/** The measured figures of a part of the verification, and its problems. */
 export type PartResult = { figures: [what: string, figure: string][]; problems: string[] };
 
 /** The platform that is verified. */
@@ -6,18 +6,18 @@ export type Target = { url: string; apiKey: string };
 
 const MAX_PROBLEMS = 50;
 
-/** Collects problems of one kind once, and no more than somebody would read. */
+/** Collects each kind of problem once, up to a readable number. */
 export class Problems {
   readonly #found = new Map<string, string>();
   #count = 0;
 
-  /** `kind` says which problems are the same one. */
+  /** Adds a problem. Problems of the same `kind` count as the same one. */
   add(kind: string, text: string): void {
     this.#count += 1;
     if (!this.#found.has(kind) && this.#found.size < MAX_PROBLEMS) this.#found.set(kind, text);
   }
 
-  /** How often something was wrong, whatever it was. */
+  /** The number of all problems, including repeated ones. */
   get count(): number {
     return this.#count;
   }

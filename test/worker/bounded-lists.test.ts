@@ -26,7 +26,7 @@ const COUNTED = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n
 
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-/** Number `n` began at `n`, and is named after the rest of its division by seven. */
+/** Adds projects. Project `n` starts at `n`, and the first letter of its name depends on `n` modulo seven. */
 async function addProjects(count: number, extra = "{}"): Promise<void> {
   await env.DB.prepare(
     `INSERT INTO projects (id, workspace_id, name, start_time, extra, trace_tier, buckets, created_at,
@@ -38,7 +38,7 @@ async function addProjects(count: number, extra = "{}"): Promise<void> {
     .run();
 }
 
-/** Number `n` was given at `n`; every fifth is about its project as a whole. */
+/** Adds feedback. Feedback `n` was given at `n`; every fifth is about its project as a whole. */
 async function addFeedback(count: number): Promise<void> {
   await env.DB.prepare(
     `INSERT INTO feedback (id, workspace_id, run_id, session_id, key, source_type, feedback_source, error,
@@ -83,7 +83,7 @@ const PAGE = { limit: 10, offset: 0 };
 
 type List = (db: D1Database) => Promise<unknown>;
 
-/** Each list finds nothing, or is in no hurry to. */
+/** Lists that find nothing, each with the function that adds rows. */
 const LISTS: [string, (count: number) => Promise<void>, List][] = [
   ...(
     [
@@ -126,7 +126,7 @@ const LISTS: [string, (count: number) => Promise<void>, List][] = [
 ];
 
 test.for(LISTS)(
-  "a list of %s holds the database no longer when there are more",
+  "a list of %s blocks the database no longer when there are more rows",
   async (of, { expect }) => {
     const [, add, list] = of;
     const longest = async (count: number): Promise<number> => {
@@ -152,7 +152,7 @@ describe("projects", () => {
     return names.map((name) => Number(name.slice(2)));
   }
 
-  test("are found in the order that is asked for", async ({ expect }) => {
+  test("are found in the requested order", async ({ expect }) => {
     await addProjects(FEW);
     const all = numbers(FEW, isThere);
     expect(await list({})).toEqual(all.slice(-10).toReversed());
@@ -166,7 +166,7 @@ describe("projects", () => {
     expect(await list({ name: "d-00000003" })).toEqual([3]);
   });
 
-  test("of the first page are found without looking at all others", async ({ expect }) => {
+  test("of the first page are found without reading all others", async ({ expect }) => {
     const rowsRead = async (count: number): Promise<number> => {
       workspaceId = crypto.randomUUID();
       await addProjects(count);
@@ -177,14 +177,14 @@ describe("projects", () => {
     expect(await rowsRead(MANY)).toBe(await rowsRead(FEW));
   });
 
-  test("are looked at a few at a time when they are large", async ({ expect }) => {
+  test("are read a few at a time when they are large", async ({ expect }) => {
     await addProjects(45, JSON.stringify({ metadata: { text: "x".repeat(200_000) } }));
     const { database, statements } = observedDatabase();
     expect(await list({ metadata: { text: "y" } }, {}, database)).toEqual([]);
     expect(statements.length).toBeGreaterThanOrEqual(8);
   });
 
-  test("are read as they are asked for", async ({ expect }) => {
+  test("are read on demand", async ({ expect }) => {
     await addProjects(45, JSON.stringify({ metadata: { text: "x".repeat(200_000) } }));
     const order = { sortBy: "name", descending: false, limit: 100, offset: 0 } as const;
     const found = await findProjects(env.DB, workspaceId, {}, order);
@@ -205,7 +205,7 @@ describe("feedback", () => {
     return found?.map(({ key }) => Number(String(key).slice(-12)));
   }
 
-  test("is found newest first, whatever narrows it", async ({ expect }) => {
+  test("is found newest first, with any filter", async ({ expect }) => {
     await addFeedback(FEW);
     const newest = (test: (n: number) => boolean) => numbers(FEW, test).toReversed();
     expect(await list({}, { limit: 10, offset: 1500 })).toEqual(
@@ -221,9 +221,7 @@ describe("feedback", () => {
     );
   });
 
-  test("of a run that has more than is sorted at once is found all the same", async ({
-    expect,
-  }) => {
+  test("of a run is found even if there is more than is sorted at once", async ({ expect }) => {
     await addFeedback(6000);
     await env.DB.prepare("UPDATE feedback SET run_id = 'all' WHERE workspace_id = ?")
       .bind(workspaceId)

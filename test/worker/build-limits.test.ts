@@ -7,7 +7,7 @@ const ADVICE = "build the project on your machine, with threadworks deploy --bui
 const WASM_PAGE_BYTES = 64 * 1024;
 const MEMORY_SECTION = 5;
 
-/** A builder whose `build` is this code. */
+/** Returns a builder whose `build` is this code. */
 const builder = (code: string) => ({
   "builder.js": () =>
     `import { WorkerEntrypoint } from "cloudflare:workers";
@@ -15,14 +15,14 @@ const builder = (code: string) => ({
      export default {};`,
 });
 
-/** The same program with a memory that may not grow beyond `maxBytes`. */
+/** Returns the same program with a memory that cannot grow beyond `maxBytes`. */
 function limitMemory(wasm: ArrayBuffer, maxBytes: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(wasm);
   for (let at = 8; at < bytes.length;) {
     const [id, size] = [bytes[at], readNumber(bytes, at + 1)];
     const end = size.end + size.value;
     if (id === MEMORY_SECTION) {
-      // One memory, with no maximum: its count, its flags, its first size.
+      // The section has one memory without a maximum: its count, its flags, its initial size.
       const first = readNumber(bytes, size.end + 2).value;
       const limits = [1, 1, ...number(first), ...number(Math.ceil(maxBytes / WASM_PAGE_BYTES))];
       const section = [MEMORY_SECTION, ...number(limits.length), ...limits];
@@ -33,7 +33,7 @@ function limitMemory(wasm: ArrayBuffer, maxBytes: number): Uint8Array<ArrayBuffe
   throw new Error("The program has no memory");
 }
 
-/** Numbers of WebAssembly have seven bits in each byte, the lowest first. */
+/** Reads a WebAssembly number, which has seven bits in each byte, the lowest first. */
 function readNumber(bytes: Uint8Array, start: number): { value: number; end: number } {
   let [value, end] = [0, start];
   for (let shift = 0; ; shift += 7) {
@@ -48,7 +48,7 @@ function number(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...number(value >>> 7)];
 }
 
-/** Modules of which the bundler has room for one copy, and not for eight. */
+/** Modules that fit into the bundler's memory once, but not eight times. */
 const WORDS: Files = Object.fromEntries(
   Array.from({ length: 2 }, (_, part) => [
     `words${part}.js`,
@@ -66,7 +66,7 @@ const MEMORY_OF_AN_ISOLATE = {
   "esbuild.wasm": (own: ArrayBuffer) => limitMemory(own, 128 * 1024 * 1024),
 };
 
-/** A project that imports all of these packages. */
+/** Returns a project that imports all of these packages. */
 function projectWith(packages: Record<string, object>): Files {
   const names = Object.keys(packages);
   const dependencies = Object.fromEntries(names.map((name) => [name, "1.0.0"]));
@@ -83,7 +83,7 @@ function projectWith(packages: Record<string, object>): Files {
   };
 }
 
-/** Files of a megabyte each, which nothing compresses. */
+/** Returns incompressible files of a megabyte each. */
 function noise(megabytes: number): Record<string, Uint8Array> {
   const files: Record<string, Uint8Array> = {};
   for (let n = 0; n < megabytes; n += 1) {
@@ -96,7 +96,7 @@ function noise(megabytes: number): Record<string, Uint8Array> {
   return files;
 }
 
-test("packages that are too much for the bundler at a time are bundled one by one", async () => {
+test("packages that are too large for the bundler together are bundled one by one", async () => {
   const packages: Record<string, object> = {};
   for (const n of TIMES) {
     packages[`words${n}`] = await keepPackage(`words${n}`, { ...WORDS, "index.js": ALL_WORDS });
@@ -109,8 +109,8 @@ test("packages that are too much for the bundler at a time are bundled one by on
   expect(lines.at(-1)).toBe("Bundled agent");
 });
 
-describe("a build ends with advice", () => {
-  test("when its bundler finds no more memory", async () => {
+describe("a build fails with advice", () => {
+  test("when its bundler runs out of memory", async () => {
     const { answer, lines } = await build({
       replaced: MEMORY_OF_AN_ISOLATE,
       files: {
@@ -134,7 +134,7 @@ describe("a build ends with advice", () => {
     expect(lines[0]).toBe("The source has 26 files");
   });
 
-  test("that names the largest package, when the bundler has no room for it", async () => {
+  test("that names the largest package, if the bundler has no room for it", async () => {
     const folders = TIMES.flatMap((n) =>
       Object.entries({ ...WORDS, "index.js": ALL_WORDS }).map(([name, text]) => [
         `${n}/${name}`,
@@ -158,7 +158,7 @@ describe("a build ends with advice", () => {
     });
   });
 
-  test("that names the largest package, when they are too many megabytes", async () => {
+  test("that names the largest package, if the packages have too many megabytes", async () => {
     const files = projectWith({
       large: await keepPackage("large", noise(30)),
       small: await keepPackage("small", noise(19)),
@@ -173,7 +173,7 @@ describe("a build ends with advice", () => {
     "Worker exceeded memory limit.",
     "Worker exceeded CPU time limit.",
     "WebAssembly.Memory.grow(): Maximum memory size exceeded",
-  ])("when the platform says: %s", async (message) => {
+  ])("when the platform reports: %s", async (message) => {
     const code = `throw new Error(${JSON.stringify(message)});`;
     expect((await build({ replaced: builder(code) })).answer).toEqual({
       ok: false,
@@ -181,7 +181,7 @@ describe("a build ends with advice", () => {
     });
   });
 
-  test("when its time is over, with what it has told until then", async () => {
+  test("when its time is over, with its log up to then", async () => {
     const code = `
       await tell([{ level: "info", message: "begun" }]);
       await new Promise((resolve) => setTimeout(resolve, 600_000));`;
@@ -193,16 +193,16 @@ describe("a build ends with advice", () => {
     expect(lines).toEqual(["begun"]);
   });
 
-  test("and is given no more packages then", async () => {
+  test("and gets no more packages afterwards", async () => {
     const wanted = { name: "zod", version: "4.0.0", integrity: null };
     const packages = exports.BuildPackages({ props: { endsAt: Date.now() - 1, workspaceId: "w" } });
-    // What RPC gives is no promise that may be looked at twice.
+    // An RPC result is not a real promise, and must be used only once.
     const answer = await packages.get(wanted).catch((error: unknown) => String(error));
     expect(answer).toMatch(/The build has been given up$/);
   });
 });
 
-test("what time may mend is thrown, to be tried again", async () => {
+test("a temporary failure is thrown, so that the build is retried", async () => {
   const code = 'throw new Error("The registry answers 503 for zod@4.0.0");';
   await expect(build({ replaced: builder(code) })).rejects.toThrow("answers 503");
 });

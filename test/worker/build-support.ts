@@ -17,13 +17,13 @@ async function archiveOf(files: Files): Promise<Uint8Array> {
 }
 
 type Building = {
-  /** What isolates of builds are made of, in place of the installation's own. */
+  /** Modules of the builds' isolates that replace the installation's own. */
   replaced?: Record<string, (own: ArrayBuffer) => BodyInit>;
   files?: Files;
   limitMs?: number;
 };
 
-/** Builds in an isolate of its own, as a rollout does. */
+/** Builds in a separate isolate, as a rollout does. */
 export async function build({ replaced = {}, files = { "a.js": "" }, limitMs }: Building): Promise<{
   answer: BuildAnswer;
   lines: string[];
@@ -56,7 +56,7 @@ export const HOST_WITHOUT_PACKAGES = {
   "graph-host.js": () => "export const defineGraphHost = (project) => project;",
 };
 
-/** A package that the platform has kept of an earlier build, as a lockfile names it. */
+/** Stores a package, as an earlier build would have done, and returns its entry in a lockfile. */
 export async function keepPackage(
   name: string,
   files: Record<string, string | Uint8Array>,

@@ -7,23 +7,23 @@ import { THREAD_MIGRATIONS } from "../../src/agent-server/threads/storage/thread
 import type {
   CheckpointBatch,
   CheckpointPut,
-  Typed,
+  SerializedValue,
   WritesPut,
 } from "../../src/graph-runtime/checkpoint-port.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
 const encoder = new TextEncoder();
 
-function typed(value: unknown): Typed {
+function typed(value: unknown): SerializedValue {
   return ["json", encoder.encode(JSON.stringify(value))];
 }
 
-/** Ids sort as they count. */
+/** Returns an id; ids sort by their numbers. */
 function idOf(step: number): string {
   return String(step).padStart(8, "0");
 }
 
-function put(ns: string, step: number, value: Typed = typed(step)): CheckpointPut {
+function put(ns: string, step: number, value: SerializedValue = typed(step)): CheckpointPut {
   return {
     ns,
     id: idOf(step),
@@ -40,14 +40,14 @@ type Counted = {
   table: CheckpointTable;
   fill: (puts: CheckpointPut[], runId?: string) => void;
   apply: (batch: CheckpointBatch, runId: string) => void;
-  /** How many rows there are in each table of checkpoints. */
+  /** Returns the number of rows in each checkpoint table. */
   rowCounts: () => Record<string, number>;
   rowsRead: () => number;
   prune: () => boolean;
   sql: SqlStorage;
 };
 
-/** A table in an object of its own; `rowsRead` tells what was read since it was asked last. */
+/** Opens a table in a new object; `rowsRead` returns the rows that were read since its last call. */
 function withTable<T>(use: (counted: Counted) => T): Promise<T> {
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   return runInDurableObject(stub, (_, state) => {
@@ -99,25 +99,28 @@ function steps(count: number): number[] {
 test.for([
   ["the newest", undefined],
   ["in the middle", 50],
-] as const)("a page of %s reads the same of many as of few", async ([, before], { expect }) => {
-  const rows = (count: number): Promise<number> =>
-    withTable(({ table, fill, rowsRead }) => {
-      fill(steps(count).map((step) => put("", step)));
-      rowsRead();
-      const query = {
-        ns: "",
-        limit: 10,
-        ...(before === undefined ? {} : { before: idOf(before) }),
-      };
-      expect(table.page(query).checkpoints).toHaveLength(10);
-      return rowsRead();
-    });
-  const few = await rows(100);
-  expect(few).toBeLessThan(100);
-  expect(await rows(2000)).toBe(few);
-});
+] as const)(
+  "a page (%s) reads as many rows of a long thread as of a short one",
+  async ([, before], { expect }) => {
+    const rows = (count: number): Promise<number> =>
+      withTable(({ table, fill, rowsRead }) => {
+        fill(steps(count).map((step) => put("", step)));
+        rowsRead();
+        const query = {
+          ns: "",
+          limit: 10,
+          ...(before === undefined ? {} : { before: idOf(before) }),
+        };
+        expect(table.page(query).checkpoints).toHaveLength(10);
+        return rowsRead();
+      });
+    const few = await rows(100);
+    expect(few).toBeLessThan(100);
+    expect(await rows(2000)).toBe(few);
+  },
+);
 
-test("what namespaces there are is found without reading every checkpoint", async ({ expect }) => {
+test("the namespaces are found without reading every checkpoint", async ({ expect }) => {
   await withTable(({ table, fill, rowsRead }) => {
     fill(["", "a", "b|c"].flatMap((ns) => steps(500).map((step) => put(ns, step))));
     rowsRead();
@@ -126,9 +129,7 @@ test("what namespaces there are is found without reading every checkpoint", asyn
   });
 });
 
-test("pages of all namespaces are in the order of ids, each checkpoint once", async ({
-  expect,
-}) => {
+test("pages of all namespaces are sorted by id, with each checkpoint once", async ({ expect }) => {
   await withTable(({ table, fill }) => {
     fill(steps(90).map((step) => put(["", "a", "b"][step % 3] ?? "", step)));
     const ids: string[] = [];
@@ -144,20 +145,20 @@ test("pages of all namespaces are in the order of ids, each checkpoint once", as
   });
 });
 
-test("a page ends before its values are too much for one message", async ({ expect }) => {
-  const megabytes: Typed = ["bytes", new Uint8Array(3_000_000)];
+test("a page ends before its values are too large for one message", async ({ expect }) => {
+  const megabytes: SerializedValue = ["bytes", new Uint8Array(3_000_000)];
   await withTable(({ table, fill }) => {
     fill(steps(5).map((step) => put("", step, megabytes)));
     const first = table.page({ ns: "", limit: 50 });
     expect(first.checkpoints.map(({ id }) => id)).toEqual([idOf(4), idOf(3)]);
     expect(first.next).toBe(idOf(3));
-    const huge: Typed = ["bytes", new Uint8Array(9_000_000)];
+    const huge: SerializedValue = ["bytes", new Uint8Array(9_000_000)];
     fill([put("", 5, huge)]);
     expect(table.page({ ns: "", limit: 50 }).checkpoints.map(({ id }) => id)).toEqual([idOf(5)]);
   });
 });
 
-test("a filter that matches little is looked for in pages", async ({ expect }) => {
+test("a filter with few matches is searched in pages", async ({ expect }) => {
   await withTable(({ table, fill, rowsRead }) => {
     fill(steps(2500).map((step) => put("", step)));
     rowsRead();
@@ -174,7 +175,7 @@ test("a filter that matches little is looked for in pages", async ({ expect }) =
   });
 });
 
-/** A pending write on the checkpoint of a step. */
+/** Returns a pending write on the checkpoint of a step. */
 function write(ns: string, step: number): { writes: WritesPut } {
   return {
     writes: {
@@ -206,13 +207,13 @@ test("deleting the last run of a long thread reads no more than of a short one",
   expect(await rows(3000)).toBe(few);
 });
 
-test("a deleted run leaves what other runs have, and what they inherit", async ({ expect }) => {
+test("a deleted run leaves the values that other runs have or inherit", async ({ expect }) => {
   await withTable(({ table, fill, apply, rowCounts }) => {
     fill([put("", 1), put("sub", 2)], "first");
     apply([write("", 1)], "first");
     const left = rowCounts();
     apply(
-      // It answers the first one's interrupt before it has a checkpoint of its own.
+      // It answers the first one's interrupt before it has a checkpoint.
       [
         { writes: { ...write("", 1).writes, task_id: "resumed" } },
         { put: { ...put("", 3), parent_id: idOf(1), channels: [["kept", typed("kept")]] } },
@@ -225,7 +226,7 @@ test("a deleted run leaves what other runs have, and what they inherit", async (
     const heir = { ...put("", 6), parent_id: idOf(4), inherited: ["kept"] };
     fill([heir], "third");
     table.deleteRun("second");
-    // Of the values of rows that are gone, the one that is inherited is left.
+    // Of the values of deleted rows, only the inherited one is left.
     expect(rowCounts()).toEqual({ ...left, checkpoints: 3, channel_values: 1, run_starts: 3 });
     expect(table.get("", idOf(1))?.writes.map(([task]) => task)).toEqual(["task 1"]);
     expect(table.get("", null)?.channels).toEqual([
@@ -241,8 +242,8 @@ test("small values are in the row of their checkpoint, large ones beside it", as
   expect,
 }) => {
   await withTable(({ table, apply, rowCounts }) => {
-    const large: Typed = ["bytes", new Uint8Array(100_000).fill(7)];
-    const small: Typed = ["bytes", new Uint8Array([0, 10, 255])];
+    const large: SerializedValue = ["bytes", new Uint8Array(100_000).fill(7)];
+    const small: SerializedValue = ["bytes", new Uint8Array([0, 10, 255])];
     const first = {
       ...put("", 1),
       channels: [
@@ -308,7 +309,7 @@ test("a pruned thread keeps the values that its last checkpoint inherits", async
   });
 });
 
-test("what a task writes at once is one row, and counts once", async ({ expect }) => {
+test("a task's simultaneous writes are one row, and count once", async ({ expect }) => {
   await withTable(({ table, apply, rowCounts }) => {
     const writing = (task_id: string, ...writes: WritesPut["writes"]): CheckpointBatch => [
       { writes: { ns: "", checkpoint_id: idOf(1), task_id, task_path: "", writes } },
@@ -319,7 +320,7 @@ test("what a task writes at once is one row, and counts once", async ({ expect }
     apply(writing("b", ...many), "run");
     apply(writing("a", [0, "first", typed("first")]), "run");
     expect(rowCounts()).toMatchObject({ writes: 2 });
-    // As a step that is executed again does.
+    // A step that is executed again does this.
     apply(writing("b", [1, "again", typed("again")], [3, "new", typed(3)], error("one")), "again");
     apply(writing("b", ...many, error("two")), "again");
     apply(writing("a", [0, "again", typed("again")], [0, "again", typed("again")]), "again");
@@ -336,7 +337,7 @@ test("what a task writes at once is one row, and counts once", async ({ expect }
   });
 });
 
-test("a run that was stored by an older release can be deleted", async ({ expect }) => {
+test("a run of an older release can be deleted", async ({ expect }) => {
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   await runInDurableObject(stub, (_, { storage }) => {
     migrateTables(storage, THREAD_MIGRATIONS.slice(0, 4));

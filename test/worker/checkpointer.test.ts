@@ -19,9 +19,9 @@ import type { CheckpointOp, CheckpointPort } from "../../src/graph-runtime/check
 import { ThreadCheckpointer } from "../../src/graph-runtime/thread-checkpointer.ts";
 
 /**
- * LangGraph's own conformance suite for checkpointers, against ThreadCheckpointer over the SQLite of
- * real objects. The suite uses one saver for many threads; ours is for one, so this one hands out one
- * per thread, each with an object of its own.
+ * Runs LangGraph's own conformance suite for checkpointers against ThreadCheckpointer over the SQLite of real objects.
+ * The suite uses one saver for many threads; ours is for one thread, so this class creates one saver, with a new
+ * object, for each thread.
  */
 class SaverOfManyThreads extends BaseCheckpointSaver {
   readonly #run = crypto.randomUUID();

@@ -1,4 +1,4 @@
-/** The platform, with ways to run any code as it runs a deployment's, and to write to a log. For tests. */
+/** The platform for tests, with ways to run any code like a deployment's, and to write to a log. */
 import platform from "../../src/index.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";
 import { recordLogs } from "../../src/deployment-log/record.ts";

@@ -1,4 +1,7 @@
-/** The platform, which counts the turns that queries and searches take and what it reads in D1, and can be filled. For tests. */
+/**
+ * The platform for tests, which counts the turns of queries and searches, records its reads of D1, and can be filled
+ * with rows.
+ */
 import platform from "../../src/index.ts";
 import { RunShardObject as Shard } from "../../src/tracing/shard/run-shard-object.ts";
 
@@ -6,10 +9,10 @@ export * from "../../src/index.ts";
 
 let turns = 0;
 
-/** The reads of D1 that requests have asked for one by one. */
+/** The SELECT statements that requests have sent to D1 one by one. */
 const reads: string[] = [];
 
-/** So long that each run is costly to try a filter on. */
+/** So long that it is expensive to test a filter on each run. */
 const NAME = "a".repeat(10_000);
 
 export class RunShardObject extends Shard {
@@ -23,7 +26,7 @@ export class RunShardObject extends Shard {
     return super.stats(...args);
   }
 
-  /** Copies of its first run. */
+  /** Copies the first run of the shard. */
   copy(count: number): void {
     this.ctx.storage.sql.exec(
       `WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
@@ -38,7 +41,7 @@ export class RunShardObject extends Shard {
   }
 }
 
-/** Counts the steps of scans (see bounded-scan.ts), and keeps reads. */
+/** Counts the steps of scans (see bounded-scan.ts), and records reads. */
 function countingReads(database: D1Database): D1Database {
   return new Proxy(database, {
     get: (target, name) => {

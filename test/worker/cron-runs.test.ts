@@ -15,7 +15,7 @@ import {
   replaceCron,
 } from "../../src/db/crons-repo.ts";
 import { takeLease } from "../../src/db/leases-repo.ts";
-import { threadObjectName } from "../../src/lib/scope.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
 import { runSweep } from "../../src/work/sweep.ts";
 import { migrateIndex, newThread, runsOf, type TestThread } from "./support.ts";
 
@@ -23,14 +23,14 @@ beforeAll(() => migrateIndex(inject("migrations")));
 
 const HOUR_MS = 3_600_000;
 
-/** The tick that the crons here have missed: some hours ago. */
+/** The tick that the crons here have missed, some hours ago. */
 const TICK = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 3 * HOUR_MS;
 
 const MANY = 1000;
 
 type TestCron = CronKey & { row: CronRow };
 
-/** A cron of each full hour whose last ticks nobody has seen. */
+/** Creates an hourly cron whose last ticks have not been handled. */
 async function newCron(values: Partial<CronRow>): Promise<TestCron> {
   const row: CronRow = {
     workspace_id: crypto.randomUUID(),
@@ -54,7 +54,7 @@ async function newCron(values: Partial<CronRow>): Promise<TestCron> {
     ...values,
   };
   const { workspace_id: workspaceId, deployment_id: deploymentId, cron_id: cronId } = row;
-  // The default assistant, by its graph's name.
+  // This is the default assistant, by its graph's name.
   const assistant_id = row.assistant_id === "" ? "branching" : row.assistant_id;
   assert(await insertCron(env.DB, { ...row, assistant_id }, MANY));
   return { workspaceId, deploymentId, cronId, row: { ...row, assistant_id } };
@@ -87,7 +87,7 @@ async function rowOf(cron: TestCron): Promise<CronRow> {
   return row;
 }
 
-/** The thread of its own that the run of the cron's tick has. */
+/** Returns the separate thread of the run of the cron's tick. */
 function ownThread(cron: TestCron): Pick<TestThread, "api" | "object" | "id"> {
   const { workspaceId, deploymentId, cronId } = cron;
   const scope = { workspaceId, deploymentId };
@@ -104,7 +104,7 @@ async function ids(thread: TestThread): Promise<string[] | undefined> {
   return (await runsOf(thread))?.map(({ run_id }) => run_id);
 }
 
-/** A database that refuses to note ticks, as it is for a process that dies before it does. */
+/** Returns a database that fails to note ticks, as for a process that dies before it does. */
 function dyingBeforeNoting(): D1Database {
   return new Proxy(env.DB, {
     get: (db, name) => {
@@ -117,7 +117,7 @@ function dyingBeforeNoting(): D1Database {
   });
 }
 
-/** An environment in which one thread cannot be asked, as while its object is moved to another machine. */
+/** Returns an environment in which one thread does not answer, as while its object is moved to another machine. */
 function withoutThreadOf({ scope, id }: TestThread): Env {
   const lost = threadObjectName(scope, id);
   const THREADS = new Proxy(env.THREADS, {
@@ -133,7 +133,7 @@ function withoutThreadOf({ scope, id }: TestThread): Env {
   return { ...env, THREADS };
 }
 
-/** What is logged at this level from now on, until the test is over. */
+/** Records the lines that are logged at this level until the end of the test. */
 function linesOf(level: "warn" | "error"): () => unknown[] {
   const lines: string[] = [];
   const spy = vi.spyOn(console, level).mockImplementation((line) => void lines.push(line));
@@ -141,7 +141,7 @@ function linesOf(level: "warn" | "error"): () => unknown[] {
   return () => lines.map((line) => JSON.parse(line) as unknown);
 }
 
-/** The lease of somebody who died has expired. */
+/** Makes the lease of a dead process expire. */
 async function expireLease({ cronId }: TestCron): Promise<void> {
   await env.DB.prepare("UPDATE crons SET due_at = 0 WHERE cron_id = ?").bind(cronId).run();
 }
@@ -156,9 +156,7 @@ describe("a tick that is due", () => {
     expect([due_at, lease]).toEqual([next_run_at, null]);
   });
 
-  test("makes one run for all that were missed, and the next one is to come", async ({
-    expect,
-  }) => {
+  test("makes one run for all missed ticks, and the next tick is noted", async ({ expect }) => {
     const { thread, cron } = await newThreadCron();
     const before = Date.now();
     await makeRun(cron);
@@ -169,7 +167,7 @@ describe("a tick that is due", () => {
     expect(await ids(thread)).toHaveLength(1);
   });
 
-  test("is the last one when no other comes before the end", async ({ expect }) => {
+  test("is the last one if there is no other before the end", async ({ expect }) => {
     const { thread, cron } = await newThreadCron({ end_time: TICK + 1 });
     await makeRun(cron);
     expect(await ids(thread)).toHaveLength(1);
@@ -189,7 +187,7 @@ describe("a tick that is due", () => {
     });
   });
 
-  test("is left out when it cannot make a run: that is told, and the next one is noted", async ({
+  test("is skipped with an error if it cannot make a run, and the next one is noted", async ({
     expect,
   }) => {
     const assistantId = crypto.randomUUID();
@@ -210,7 +208,7 @@ describe("a tick that is due", () => {
     ]);
   });
 
-  test("that fails for the moment is told, keeps no other from its turn, and is made by a later sweep", async ({
+  test("that fails temporarily is logged, delays no other cron, and is repeated by a later sweep", async ({
     expect,
   }) => {
     const failing = await newThreadCron({ due_at: TICK - 2 });
@@ -237,7 +235,9 @@ describe("a tick that is due", () => {
 });
 
 describe("a process that dies", () => {
-  test("before it makes the run leaves that to who comes after its lease", async ({ expect }) => {
+  test("before it makes the run leaves that to the next sweep after its lease", async ({
+    expect,
+  }) => {
     const { thread, cron } = await newThreadCron();
     const now = Date.now();
     const held = { ...keyOf(cron), lease: "of the dead" };
@@ -250,7 +250,7 @@ describe("a process that dies", () => {
     expect(await noteTick(env.DB, held, null, now)).toBe(false);
   });
 
-  test("before it notes the tick leads to no second run on a thread", async ({ expect }) => {
+  test("before it notes the tick causes no second run on a thread", async ({ expect }) => {
     const { thread, cron } = await newThreadCron();
     await expect(makeRun(cron, dyingBeforeNoting())).rejects.toThrow("The process has died");
     expect(await ids(thread)).toHaveLength(1);
@@ -260,7 +260,7 @@ describe("a process that dies", () => {
     expect((await rowOf(cron)).next_run_at).toBeGreaterThan(TICK);
   });
 
-  test("leads to no second run either when the run has ended and its thread was to go", async ({
+  test("causes no second run even if the run has ended and its thread is to be deleted", async ({
     expect,
   }) => {
     const cron = await newCron({});
@@ -275,7 +275,7 @@ describe("a process that dies", () => {
     expect(await api.getRun(id)).toEqual(ended);
     await expireLease(cron);
     await makeRun(cron);
-    // Now that the tick is noted, the thread may be gone at any time.
+    // After the tick is noted, the thread may be deleted at any time.
     expect((await api.getRun(id)) ?? ended).toEqual(ended);
     await vi.waitFor(async () => {
       await runDurableObjectAlarm(object);
@@ -284,8 +284,8 @@ describe("a process that dies", () => {
   });
 });
 
-describe("a run on a thread of its own", () => {
-  test("goes with its thread when it has ended", async ({ expect }) => {
+describe("the run of a cron without a thread", () => {
+  test("is deleted with its thread when it has ended", async ({ expect }) => {
     const cron = await newCron({});
     await makeRun(cron);
     const { api, object } = ownThread(cron);
@@ -295,7 +295,7 @@ describe("a run on a thread of its own", () => {
     }, 60_000);
   });
 
-  test("stays when the cron keeps it", async ({ expect }) => {
+  test("is kept if the cron says so", async ({ expect }) => {
     const cron = await newCron({ on_run_completed: "keep" });
     await makeRun(cron);
     const { api, id } = ownThread(cron);
@@ -305,7 +305,7 @@ describe("a run on a thread of its own", () => {
 });
 
 describe("a change", () => {
-  test("of the ticks wins over who makes a run meanwhile", async ({ expect }) => {
+  test("of the ticks takes precedence over a sweep that is making a run", async ({ expect }) => {
     const { cron } = await newThreadCron();
     const now = Date.now();
     const held = { ...keyOf(cron), lease: "meanwhile" };
@@ -317,7 +317,7 @@ describe("a change", () => {
     expect((await rowOf(cron)).next_run_at).toBe(null);
   });
 
-  test("of something else leaves the lease, and is kept when the tick is noted", async ({
+  test("of something else keeps the lease, and is not lost when the tick is noted", async ({
     expect,
   }) => {
     const { cron } = await newThreadCron();
@@ -331,7 +331,7 @@ describe("a change", () => {
     expect(await rowOf(cron)).toMatchObject({ metadata: '{"a":1}', next_run_at: now + HOUR_MS });
   });
 
-  test("that does not know the latest one changes nothing", async ({ expect }) => {
+  test("based on an old version changes nothing", async ({ expect }) => {
     const { cron } = await newThreadCron();
     const current = await rowOf(cron);
     const change = (metadata: string, updated_at: number) =>

@@ -57,7 +57,7 @@ async function failure(host: Partial<Host>): Promise<string> {
 }
 
 describe("deployRevision", () => {
-  test("looks whether it has its lease before it asks one graph after the other", async () => {
+  test("checks its lease before it reads the next graph", async () => {
     const checkLease = vi.fn<() => void>();
     const { graphs } = await deploy({ describe: () => described(3) }, checkLease);
     expect(JSON.parse(graphs ?? "")).toHaveLength(3);
@@ -82,14 +82,14 @@ describe("deployRevision", () => {
     }
   });
 
-  test("nor for many graphs that are slow one by one", async () => {
+  test("does not wait for many graphs that are slow one by one", async () => {
     const slow = () =>
       new Promise((resolve) => setTimeout(resolve, 15_000, { ok: true, value: {} }));
     const message = await failure({ describe: () => described(1000), schemas: slow });
     expect(message).toMatch(/^The revision did not (start|answer "schemas") within \d+ seconds$/);
   });
 
-  test("takes no failure of the platform for one of the project", async () => {
+  test("does not treat a failure of the platform as one of the project", async () => {
     for (const mark of [{ retryable: true }, { overloaded: true }, { code: CODE_UNAVAILABLE }]) {
       const failed = Object.assign(new Error("internal error"), mark);
       expect((await deploy({ describe: () => Promise.reject(failed) })).error).toBe(failed);
@@ -110,17 +110,20 @@ describe("deployRevision", () => {
     ["schemas", "ok"],
     ["schemas", { ok: 1 }],
     ["schemas", { ok: false, message: {} }],
-  ] as const)("takes nonsense for a failure of the project: %s %#", async ([name, answer]) => {
-    expect(await failure({ [name]: () => answer })).toContain("describes itself wrongly");
-  });
+  ] as const)(
+    "treats an invalid answer as a failure of the project: %s %#",
+    async ([name, answer]) => {
+      expect(await failure({ [name]: () => answer })).toContain("describes itself wrongly");
+    },
+  );
 
-  test("tells of many problems as much as can be stored", async () => {
+  test("reports as many problems as can be stored", async () => {
     const problem = { graph_id: "g", message: "wrong ".repeat(100_000) };
     const message = await failure({ check: () => [problem, problem, problem] });
     expect(message).toHaveLength(10_000);
   });
 
-  test("says that a graph has no schemas, and deploys", async () => {
+  test("warns about a graph without schemas, and deploys", async () => {
     const { graphs, warnings } = await deploy({
       schemas: () => ({ ok: false, code: "graph_failed", message: "needs a user" }),
     });

@@ -10,7 +10,7 @@ import { deploymentSweep } from "../../src/control-plane/deployments/work.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";
 import { logStub, recordLogs } from "../../src/deployment-log/record.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
-import { threadObjectName } from "../../src/lib/scope.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
 import { ensureDeploymentProject } from "../../src/tracing/deployment-project.ts";
 import { runSweep } from "../../src/work/sweep.ts";
 import {
@@ -76,7 +76,7 @@ async function newAssistant({ workspaceId, deploymentId }: TestDeployment): Prom
   await env.DB.batch(insertAssistant(env.DB, row));
 }
 
-/** What a Durable Object has stored. */
+/** Returns the tables that a Durable Object has stored. */
 async function tablesOf(object: DurableObjectStub): Promise<unknown[]> {
   return runInDurableObject(object, (_, { storage }) =>
     storage.sql
@@ -85,7 +85,7 @@ async function tablesOf(object: DurableObjectStub): Promise<unknown[]> {
   );
 }
 
-/** With something of everything. */
+/** Creates a deployment with data of every kind. */
 async function filledDeployment(workspaceId: string): Promise<TestDeployment & { path: string }> {
   const path = await newTarball(workspaceId, Date.now());
   const of = await newDeployment({ workspaceId, tarball: path });
@@ -98,7 +98,7 @@ async function filledDeployment(workspaceId: string): Promise<TestDeployment & {
   return { ...of, path };
 }
 
-test("a deletion removes all that the deployment has, and nothing of another", async () => {
+test("a deletion removes all data of the deployment, and nothing of another one", async () => {
   const workspaceId = crypto.randomUUID();
   const gone = await filledDeployment(workspaceId);
   const kept = await filledDeployment(workspaceId);
@@ -122,7 +122,7 @@ test("a deletion removes all that the deployment has, and nothing of another", a
     ["assistant_versions", 1],
     ["revisions", 2],
     ["source_uploads", 1],
-    // The last of one that is gone: its row, so that what comes late is found.
+    // One of these rows is that of the deleted deployment, which stays so that late data is found.
     ["deployments", 2],
   ] as const) {
     expect([table, await countRows(table, kept)]).toEqual([table, rows]);
@@ -130,7 +130,7 @@ test("a deletion removes all that the deployment has, and nothing of another", a
   expect(await deleteDeployment(env, gone)).toBe(true);
 });
 
-test("a thread's object is empty afterwards", async () => {
+test("the object of a deleted thread is empty", async () => {
   const of = await newDeployment();
   const [id = ""] = await newThreads(of, 1);
   await markDeleted(of);
@@ -139,10 +139,10 @@ test("a thread's object is empty afterwards", async () => {
   expect(await tablesOf(object)).toEqual([]);
 });
 
-test("many threads take more than one call", async () => {
+test("many threads need more than one call", async () => {
   const of = await newDeployment();
   const ids = JSON.stringify(Array.from({ length: 120 }, () => crypto.randomUUID()));
-  // Rows without an object, as are left when one is lost.
+  // These are rows without an object, which are left when an object is lost.
   await env.DB.prepare(
     `INSERT INTO threads (workspace_id, deployment_id, thread_id, status, metadata, config,
        interrupts, omitted, values_chars, json_chars, created_at, updated_at, state_updated_at, version)
@@ -158,7 +158,7 @@ test("many threads take more than one call", async () => {
   expect(await countRows("threads", of)).toBe(0);
 });
 
-test("a deletion that breaks off goes on where it was, and may be done by two", async () => {
+test("a deletion that is interrupted continues, and may be done by two processes", async () => {
   const of = await filledDeployment(crypto.randomUUID());
   await markDeleted(of);
   const failing = Object.assign(Object.create(env.SOURCES) as R2Bucket, {
@@ -172,14 +172,14 @@ test("a deletion that breaks off goes on where it was, and may be done by two", 
   expect(await keysOf(of.workspaceId)).toEqual([]);
 });
 
-test("a deployment in service is left alone", async () => {
+test("a deployment in service is not deleted", async () => {
   const of = await filledDeployment(crypto.randomUUID());
   expect(await deleteDeployment(env, of)).toBe(true);
   expect((await selectDeployment(env.DB, of))?.deployment.status).toBe("READY");
   expect(await countRows("threads", of)).toBe(2);
 });
 
-test("a tarball stays for others that deploy it", async () => {
+test("a tarball is kept for other deployments that use it", async () => {
   const workspaceId = crypto.randomUUID();
   const path = await newTarball(workspaceId, Date.now());
   const gone = await newDeployment({ workspaceId, tarball: path });
@@ -193,7 +193,7 @@ test("a tarball stays for others that deploy it", async () => {
   expect(await keysOf(workspaceId)).toEqual([]);
 });
 
-test("the tracing project goes only if it was asked for, ever", async () => {
+test("the tracing project is deleted only if that was requested at any time", async () => {
   const workspaceId = crypto.randomUUID();
   const [kept, gone] = [await newDeployment({ workspaceId }), await newDeployment({ workspaceId })];
   for (const { deploymentId } of [kept, gone]) {
@@ -212,7 +212,7 @@ test("the tracing project goes only if it was asked for, ever", async () => {
   expect(results).toEqual([{ name: `name-${kept.deploymentId}` }]);
 });
 
-test("the sweep removes what came late, and then forgets the deployment", async () => {
+test("the sweep removes late data, and then the deployment's row", async () => {
   const of = await newDeployment();
   await markDeleted(of);
   await deleteDeployment(env, of);
@@ -224,7 +224,7 @@ test("the sweep removes what came late, and then forgets the deployment", async 
   expect(await countRows("deployments", of)).toBe(0);
 });
 
-test("the sweep asks for deletions that nobody works on", async () => {
+test("the sweep restarts deletions without a worker", async () => {
   const of = await newDeployment();
   await newDeployment({ workspaceId: of.workspaceId });
   await markDeleted(of);
@@ -243,7 +243,7 @@ test("the sweep asks for deletions that nobody works on", async () => {
   expect(nudged()).toEqual([message]);
 });
 
-test("the sweep removes tarballs that nobody has deployed for a day", async () => {
+test("the sweep removes tarballs that were not deployed for a day", async () => {
   const workspaceId = crypto.randomUUID();
   const now = Date.now();
   const old = await newTarball(workspaceId, now - 25 * HOUR);

@@ -3,7 +3,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, describe, test, vi } from "vitest";
 import { toLogPageJson, toLogQuery } from "../../src/control-plane/logs/log-json.ts";
 import type { LogLine } from "../../src/deployment-log/log-line.ts";
-import { type LogPageBody, logQuerySchema } from "../../src/control-plane/logs/log-schemas.ts";
+import { type LogPageJson, logQuerySchema } from "../../src/control-plane/logs/log-schemas.ts";
 import { logStub, recordLogs, recordUsage } from "../../src/deployment-log/record.ts";
 import { NO_USAGE } from "../../src/deployment-log/usage-table.ts";
 
@@ -32,7 +32,7 @@ async function read(
   deployment: Deployment,
   request: object = {},
   which: Partial<Parameters<typeof toLogQuery>[1]> = {},
-): Promise<LogPageBody> {
+): Promise<LogPageJson> {
   const query = toLogQuery(logQuerySchema.parse(request), {
     kinds: ["build", "deploy", "server"],
     revisionId: null,
@@ -64,7 +64,7 @@ const isEmpty = (deployment: Deployment) =>
 afterEach(() => void vi.restoreAllMocks());
 
 describe("lines", () => {
-  test("come back as they were recorded, the newest first", async ({ expect }) => {
+  test("are returned as they were recorded, newest first", async ({ expect }) => {
     const deployment = newDeployment();
     const revisionId = crypto.randomUUID();
     const timestamp = Date.UTC(2026, 0, 2, 3, 4, 5, 678) + 10 * 365 * DAY_MS;
@@ -85,14 +85,14 @@ describe("lines", () => {
       revision_id: revisionId,
     });
     expect(future).toMatchObject({ level: "CRITICAL", kind: "server", revision_id: null });
-    // A clock that is ahead does not keep later lines from their place.
+    // A clock that is ahead does not change the order of later lines.
     expect(Date.parse(future?.timestamp ?? "")).toBeLessThanOrEqual(Date.now());
   });
 
-  test("have ids that are different and sort as the lines do", async ({ expect }) => {
+  test("have unique ids that sort in the order of the lines", async ({ expect }) => {
     const deployment = newDeployment();
     await recordLogs(env, deployment, [line("a"), line("b"), line("c", { timestamp: NOW - 500 })]);
-    // It came late, and is still behind the others.
+    // The line came late, and is still after the others.
     await recordLogs(env, deployment, [line("d", { timestamp: NOW - 900 })]);
     const { logs } = await read(deployment, { order: "asc" });
     expect(logs.map(({ message }) => message)).toEqual(["a", "b", "c", "d"]);
@@ -115,7 +115,9 @@ describe("lines", () => {
     expect(listed).toEqual(many.slice(0, 1000).map(({ message }) => message));
   });
 
-  test("that cannot be recorded are on the console, and nobody fails", async ({ expect }) => {
+  test("are written to the console if they cannot be recorded, without an error", async ({
+    expect,
+  }) => {
     const error = vi.spyOn(console, "error").mockReturnValue();
     const broken = {
       ...env,
@@ -144,7 +146,7 @@ describe("lines", () => {
 });
 
 describe("a query", () => {
-  test("asks for kinds and a revision", async ({ expect }) => {
+  test("filters by kinds and a revision", async ({ expect }) => {
     const deployment = newDeployment();
     await recordLogs(env, deployment, [
       line("b1", { kind: "build", revision_id: "1" }),
@@ -164,7 +166,7 @@ describe("a query", () => {
     expect(await messages(deployment, {}, { kinds: ["build"], revisionId: "2" })).toEqual([]);
   });
 
-  test("asks for a level and those above", async ({ expect }) => {
+  test("filters by a level and those above it", async ({ expect }) => {
     const deployment = newDeployment();
     const levels = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] as const;
     await recordLogs(
@@ -177,7 +179,7 @@ describe("a query", () => {
     }
   });
 
-  test("asks for a text, whatever the case of ASCII letters", async ({ expect }) => {
+  test("filters by a text, ignoring the case of ASCII letters", async ({ expect }) => {
     const deployment = newDeployment();
     await recordLogs(env, deployment, [line("100% of Ärger_"), line("nothing")]);
     for (const query of ["100%", "OF Är", "r_", ""]) {
@@ -188,7 +190,7 @@ describe("a query", () => {
     }
   });
 
-  test("asks for a time: the first is listed, the last is not", async ({ expect }) => {
+  test("filters by a time range, whose end is exclusive", async ({ expect }) => {
     const deployment = newDeployment();
     const at = (ms: number) => line(String(ms), { timestamp: NOW - 10_000 + ms });
     await recordLogs(env, deployment, [at(0), at(1), at(2), at(3)]);
@@ -208,17 +210,17 @@ describe("a query", () => {
     let offset: string | null = null;
     let pages = 0;
     do {
-      const page: LogPageBody = await read(deployment, { order, limit: 3, offset });
+      const page: LogPageJson = await read(deployment, { order, limit: 3, offset });
       seen.push(...page.logs.map(({ message }) => message));
       offset = page.next_offset;
       pages += 1;
-      // Lines that come meanwhile are no reason to see others twice.
+      // Lines that arrive meanwhile do not make others appear twice.
       if (order === "desc") await recordLogs(env, deployment, [line("late")]);
     } while (offset !== null);
     expect([pages, seen]).toEqual([3, order === "asc" ? all : all.toReversed()]);
   });
 
-  test("ends a page that would be too large, and goes on behind it", async ({ expect }) => {
+  test("ends a page that would be too large, and continues after it", async ({ expect }) => {
     const deployment = newDeployment();
     const long = "x".repeat(8000);
     await recordLogs(
@@ -233,7 +235,9 @@ describe("a query", () => {
   });
 });
 
-test("who follows by the time of the last line sees each line once", async ({ expect }) => {
+test("a client that follows by the time of the last line sees each line once", async ({
+  expect,
+}) => {
   const deployment = newDeployment();
   const printed: string[] = [];
   const seen = new Set<string>();
@@ -250,7 +254,7 @@ test("who follows by the time of the last line sees each line once", async ({ ex
   };
   await recordLogs(env, deployment, [line("0")]);
   await poll();
-  // More lines of one millisecond than a page has, and some that come late.
+  // There are more lines of one millisecond than a page has, and some that come late.
   await recordLogs(
     env,
     deployment,
@@ -263,7 +267,7 @@ test("who follows by the time of the last line sees each line once", async ({ ex
 });
 
 describe("retention", () => {
-  test("hides lines when their time is over, and the alarm deletes them", async ({ expect }) => {
+  test("hides expired lines, and the alarm deletes them", async ({ expect }) => {
     const deployment = newDeployment();
     await recordLogs(env, deployment, [
       line("old", { timestamp: NOW - LOG_MS - 1000 }),
@@ -273,7 +277,7 @@ describe("retention", () => {
     expect(await rows(deployment)).toBe(2);
     expect(await runDurableObjectAlarm(logStub(env, deployment))).toBe(true);
     expect(await rows(deployment)).toBe(1);
-    // A second delivery changes nothing.
+    // A second delivery of the alarm changes nothing.
     expect(await runDurableObjectAlarm(logStub(env, deployment))).toBe(true);
     expect(await messages(deployment)).toEqual(["young"]);
   });
@@ -299,7 +303,7 @@ describe("retention", () => {
     expect(await messages(deployment, { order: "asc", limit: 1 })).toEqual(["built"]);
   });
 
-  test("leaves nothing of an object that has nothing to keep", async ({ expect }) => {
+  test("deletes an object without any line to keep", async ({ expect }) => {
     const deployment = newDeployment();
     await recordLogs(env, deployment, [line("old", { timestamp: NOW - LOG_MS - 1 })]);
     const today = Math.floor(NOW / DAY_MS);
@@ -312,15 +316,15 @@ describe("retention", () => {
   });
 });
 
-describe("an object", () => {
-  test("that was never written to answers, and stays empty", async ({ expect }) => {
+describe("a log object", () => {
+  test("answers even if it was never written to, and stays empty", async ({ expect }) => {
     const deployment = newDeployment();
     expect(await read(deployment)).toEqual({ logs: [], next_offset: null });
     expect(await logStub(env, deployment).listUsage({ limit: 10, offset: 0 })).toEqual([]);
     expect(await isEmpty(deployment)).toBe(true);
   });
 
-  test("that is erased has nothing left, and erasing it again is fine", async ({ expect }) => {
+  test("has nothing left after it is erased, which can be repeated", async ({ expect }) => {
     const deployment = newDeployment();
     const other = newDeployment();
     await recordLogs(env, deployment, [line("mine")]);
@@ -333,7 +337,7 @@ describe("an object", () => {
   });
 });
 
-test("usage adds up by day, and is listed page by page", async ({ expect }) => {
+test("usage is added up by day, and is listed in pages", async ({ expect }) => {
   const deployment = newDeployment();
   const today = Math.floor(NOW / DAY_MS);
   const some = {

@@ -43,7 +43,7 @@ function insert(of: TestDeployment, latest: string, tarball: string | null = nul
   return insertRevision(env.DB, revision, { latest, displayName: "changed" });
 }
 
-/** Whether a request was refused, and nothing has come of it. */
+/** Returns whether a request was refused and had no effect. */
 async function isRefused(of: TestDeployment, change: () => Promise<boolean>): Promise<boolean> {
   const read = async () =>
     JSON.stringify([await selectDeployment(env.DB, of), await statusesOf(of)]);
@@ -51,7 +51,7 @@ async function isRefused(of: TestDeployment, change: () => Promise<boolean>): Pr
   return !(await change()) && (await read()) === before;
 }
 
-test("a revision is made of the latest one only", async () => {
+test("a revision is based on the latest one only", async () => {
   const of = await newDeployment();
   const first = await latestOf(of);
   await newRevision(of);
@@ -60,14 +60,14 @@ test("a revision is made of the latest one only", async () => {
   expect(await statusesOf(of)).toHaveLength(3);
 });
 
-test("a revision is not made while the deployment is deleted", async () => {
+test("a revision cannot be made while the deployment is deleted", async () => {
   const of = await newDeployment();
   await markDeleted(of);
   const latest = await latestOf(of);
   expect(await isRefused(of, () => insert(of, latest))).toBe(true);
 });
 
-test("a revision is not made of a tarball that is not there, or another workspace's", async () => {
+test("a revision cannot be made from a missing tarball or another workspace's", async () => {
   const of = await newDeployment();
   const latest = await latestOf(of);
   const foreign = await newTarball(crypto.randomUUID(), Date.now());
@@ -77,7 +77,7 @@ test("a revision is not made of a tarball that is not there, or another workspac
   expect(await insert(of, latest, await newTarball(of.workspaceId, Date.now()))).toBe(true);
 });
 
-test("a tarball that was given up is not taken again", async () => {
+test("a tarball that was given up cannot be used", async () => {
   const of = await newDeployment();
   const objectPath = await newTarball(of.workspaceId, 1);
   expect(await releaseUnusedSources(env.DB, { before: 2, limit: 1000 })).toContain(objectPath);

@@ -23,14 +23,14 @@ function reseal(keys: string): Promise<number> {
   return revisionSecrets.run({ env: { ...env, ENCRYPTION_KEYS: keys }, rows: 20 });
 }
 
-/** With secrets under the first of the keys. */
+/** Creates a deployment with secrets under the first of the keys. */
 async function sealedDeployment(keys: string): Promise<TestDeployment> {
   const of = await newDeployment();
   await newRevision(of, { secrets: await sealSecrets(keys, of, SECRETS) });
   return of;
 }
 
-/** Of the revisions, the oldest first. */
+/** Returns the sealed secrets of the revisions, oldest first. */
 async function sealed({ deploymentId }: TestDeployment): Promise<Record<string, string>[]> {
   const { results } = await env.DB.prepare(
     "SELECT secrets FROM revisions WHERE deployment_id = ? ORDER BY id",
@@ -40,7 +40,7 @@ async function sealed({ deploymentId }: TestDeployment): Promise<Record<string, 
   return results.map(({ secrets }) => JSON.parse(secrets));
 }
 
-test("a revision takes over the secrets of the one before, as they are", async () => {
+test("a revision takes over the sealed secrets of the previous one", async () => {
   const of = await sealedDeployment(ONE);
   await newRevision(of);
   const [first, second, third] = await sealed(of);
@@ -49,13 +49,13 @@ test("a revision takes over the secrets of the one before, as they are", async (
   const { workspaceId, deploymentId } = of;
   const context = `${workspaceId}/${deploymentId}/A`;
   expect(await openSecret(ONE, third?.["A"] ?? "", context)).toBe("first");
-  // It is of this name, and of this deployment.
+  // A secret is bound to its name and its deployment.
   await expect(openSecret(ONE, third?.["A"] ?? "", context.replace(/A$/, "B"))).rejects.toThrow(
     "cannot be opened",
   );
 });
 
-test("secrets follow the first key, in each revision", async () => {
+test("secrets are encrypted with the first key, in each revision", async () => {
   const of = await sealedDeployment(ONE);
   await newRevision(of);
   await sealedDeployment(TWO);
@@ -70,7 +70,9 @@ test("secrets follow the first key, in each revision", async () => {
   }
 });
 
-test("secrets that no key opens keep no others from it", async ({ onTestFinished }) => {
+test("secrets that no key opens do not prevent the rotation of others", async ({
+  onTestFinished,
+}) => {
   const lost = await sealedDeployment(`1:${btoa("x".repeat(32)).replace("=", "")}`);
   const other = await sealedDeployment(ONE);
   const logged = vi.spyOn(console, "error").mockReturnValue();
@@ -83,7 +85,7 @@ test("secrets that no key opens keep no others from it", async ({ onTestFinished
   expect((await sealed(lost))[1]?.["A"]).toMatch(/^1\./);
 });
 
-test("without keys there is nothing to encrypt anew", async () => {
+test("nothing is encrypted again without keys", async () => {
   await sealedDeployment(ONE);
   expect(await reseal("")).toBe(0);
 });

@@ -9,12 +9,12 @@ import type { NewPreview } from "../../src/db/previews-repo.ts";
 import { insertRevision } from "../../src/db/revisions-repo.ts";
 import { finishSourceUpload, insertSourceUpload } from "../../src/db/source-uploads-repo.ts";
 
-/** More than any test makes. */
+/** A limit that no test reaches. */
 const MANY = 1000;
 
 export type TestDeployment = { workspaceId: string; deploymentId: string };
 
-/** `secrets` is JSON of sealed texts. */
+/** Creates a deployment; `secrets` is JSON of sealed texts. */
 export async function newDeployment(
   fields: { workspaceId?: string; tarball?: string; secrets?: string } = {},
 ): Promise<TestDeployment> {
@@ -23,7 +23,7 @@ export async function newDeployment(
   return stored;
 }
 
-/** A preview of a deployment; null where the statement that makes it has refused. */
+/** Creates a preview of a deployment. Returns null if the statement that makes it has refused. */
 export function newPreview(
   { workspaceId, deploymentId: of }: TestDeployment,
   { branch, pushedAt, most = MANY }: { branch: string; pushedAt: number; most?: number },
@@ -72,7 +72,7 @@ async function storeNew(
   return stored ? { workspaceId, deploymentId: id } : null;
 }
 
-/** The id of another one; `secrets` null: those of the one before. */
+/** Makes another revision, and returns its id. If `secrets` is null, it has those of the previous one. */
 export async function newRevision(
   of: TestDeployment,
   { tarball = null, secrets = null }: { tarball?: string | null; secrets?: string | null } = {},
@@ -102,7 +102,7 @@ export async function newRevision(
   return id;
 }
 
-/** The path of a tarball that is there. */
+/** Stores a tarball, and returns its path. */
 export async function newTarball(workspaceId: string, createdAt: number): Promise<string> {
   const path = `${workspaceId}/uploads/${crypto.randomUUID()}.tar.gz`;
   await env.SOURCES.put(path, "tarball");
@@ -116,7 +116,7 @@ export async function markDeleted(of: TestDeployment, deletesProject = false): P
   await markDeploymentDeleted(env.DB, of, { deletesProject, now: Date.now() });
 }
 
-/** Rows of a table that belong to the workspace. */
+/** Returns the number of rows of a table that belong to the workspace. */
 export async function countRows(table: string, { workspaceId }: TestDeployment): Promise<number> {
   const sql = `SELECT count(*) AS n FROM ${table} WHERE workspace_id = ?`;
   return (await env.DB.prepare(sql).bind(workspaceId).first<{ n: number }>())?.n ?? 0;

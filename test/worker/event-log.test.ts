@@ -15,12 +15,12 @@ const NOW = 1_700_000_000_000;
 
 type InLog = {
   sql: SqlStorage;
-  /** A log as an object has it that was just opened. */
+  /** Returns a log as in an object that was just opened. */
   open: () => EventLog;
   rows: () => number;
 };
 
-/** A log of a run with seq 1, in an object of its own. */
+/** Opens the log of the run with seq 1, in a new object. */
 function withLog<T>(use: (log: InLog) => T, schema?: string): Promise<T> {
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   return runInDurableObject(stub, (_, { storage }) => {
@@ -55,8 +55,8 @@ function idsOf(log: EventLog, after = -1): number[] {
   }
 }
 
-describe("events that are stored", () => {
-  test("are one row for each time, and are read from any place on", async ({ expect }) => {
+describe("stored events", () => {
+  test("are one row for each write, and are read from any position", async ({ expect }) => {
     await withLog(({ open, rows }) => {
       const log = open();
       log.append(1, events(0, 5), { now: NOW, stored: true });
@@ -86,7 +86,7 @@ describe("events that are stored", () => {
     });
   });
 
-  test("by an earlier release are read, one row for each", async ({ expect }) => {
+  test("of an earlier release, with one row for each, are read", async ({ expect }) => {
     await withLog(({ open, sql }) => {
       for (const id of [0, 1, 2]) {
         sql.exec(
@@ -103,7 +103,7 @@ describe("events that are stored", () => {
 });
 
 describe("events in memory", () => {
-  test("write nothing, and are read with those that were stored before", async ({ expect }) => {
+  test("write nothing, and are read together with earlier stored ones", async ({ expect }) => {
     await withLog(({ open, rows, sql }) => {
       const log = open();
       log.append(1, events(0, 2), { now: NOW, stored: true });
@@ -119,7 +119,7 @@ describe("events in memory", () => {
     });
   });
 
-  test("are never given again by their ids when a crash has taken them", async ({ expect }) => {
+  test("that were lost in a crash never share their ids with later ones", async ({ expect }) => {
     await withLog(({ open, sql }) => {
       const log = open();
       sql.exec("UPDATE runs SET next_event = ?", log.begin(1, { stored: false, isNew: false }));
@@ -131,7 +131,7 @@ describe("events in memory", () => {
     });
   });
 
-  test("are written when they are too many, or are to be kept", async ({ expect }) => {
+  test("are written when there are too many, or when they must be durable", async ({ expect }) => {
     await withLog(({ open, rows }) => {
       const log = open();
       log.append(1, events(0, 3, "x".repeat(400_000)), { now: NOW, stored: false });
@@ -144,7 +144,7 @@ describe("events in memory", () => {
     });
   });
 
-  test("are as before when what they were written with fails", async ({ expect }) => {
+  test("are unchanged when the write that includes them fails", async ({ expect }) => {
     await withLog(({ open }) => {
       const log = open();
       log.append(1, events(0, 2), { now: NOW, stored: false });
@@ -169,7 +169,7 @@ describe("a run that is not resumable", () => {
   const storedEvents = (thread: TestThread): Promise<number> =>
     runInDurableObject(thread.object, (_, { storage }) => rowsIn(storage.sql, "events"));
 
-  test("leaves no event, and its numbers are not given again", async ({ expect }) => {
+  test("leaves no event, and its numbers are not used again", async ({ expect }) => {
     const thread = newThread();
     const ids = (text: string): number[] =>
       [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
@@ -177,7 +177,7 @@ describe("a run that is not resumable", () => {
     expect(first).toEqual(first.map((_, index) => index));
     expect(await storedEvents(thread)).toBe(0);
     await runInDurableObject(thread.object, (_, { storage }) => {
-      // As a crash in the middle leaves it.
+      // A crash in the middle leaves this state.
       storage.sql.exec("UPDATE runs SET status = 'running', ended_at = NULL");
     });
     await evictDurableObject(thread.object);

@@ -17,7 +17,7 @@ import { migrateIndex } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-test("a new export has a run for each day, none begun", async () => {
+test("a new export has a run for each day, none of which has begun", async () => {
   const tests = await new TestExports().open();
   const id = await tests.add({ start_time: DAY / 2, end_time: 2 * DAY + 1 });
   const runs = await tests.runs(id);
@@ -31,7 +31,7 @@ test("a new export has a run for each day, none begun", async () => {
   );
 });
 
-test("an export is not stored once its destination is gone", async () => {
+test("an export is not stored once its destination is deleted", async () => {
   const tests = await new TestExports().open();
   const row = tests.row();
   await env.DB.prepare("UPDATE export_destinations SET deleted_at = 1 WHERE id = ?")
@@ -41,7 +41,7 @@ test("an export is not stored once its destination is gone", async () => {
   assert.deepEqual(await tests.runs(row.id), []);
 });
 
-test("the oldest exports begin first, as many as the limit allows, and others when they end", async () => {
+test("the oldest exports begin first, up to the limit, and others when they end", async () => {
   const tests = await new TestExports().open();
   const ids = [await tests.add(), await tests.add(), await tests.add()];
   const { workspaceId } = tests;
@@ -67,14 +67,14 @@ test("another workspace's exports do not count", async () => {
   assert.deepEqual(await other.running(), [otherId]);
 });
 
-test("a schedule is never begun itself", async () => {
+test("a schedule never begins itself", async () => {
   const tests = await new TestExports().open();
   await tests.add({ end_time: null, interval_hours: 1, next_start: 0, next_due_at: 1 });
   await startExports(env.DB, tests.workspaceId, { limit: 5, now: 5 });
   assert.deepEqual(await tests.running(), []);
 });
 
-test("the runs of an export begin by day, as many as the limit allows", async () => {
+test("the runs of an export begin by day, up to the limit", async () => {
   const tests = await new TestExports().open();
   const id = await tests.add({ end_time: 5 * DAY });
   const { workspaceId } = tests;
@@ -96,7 +96,7 @@ test("the runs of an export begin by day, as many as the limit allows", async ()
   ]);
 });
 
-test("ending an export ends what is unfinished of it, once", async () => {
+test("ending an export ends its unfinished runs, once", async () => {
   const tests = await new TestExports().open();
   const id = await tests.add();
   const { workspaceId } = tests;
@@ -109,7 +109,7 @@ test("ending an export ends what is unfinished of it, once", async () => {
   assert.deepEqual([row?.status, row?.finished_at], ["TIMEDOUT", 9]);
 });
 
-test("a range of a schedule is spawned once, and the next one begins behind it", async () => {
+test("a range of a schedule is spawned once, and the next one begins after it", async () => {
   const tests = await new TestExports().open();
   const source = await tests.add({
     end_time: null,
@@ -137,7 +137,7 @@ test("a range of a schedule is spawned once, and the next one begins behind it",
   for (const { id } of spawned) assert.lengthOf(await tests.runs(id), 1);
 });
 
-test("a cancelled schedule spawns nothing more, and leaves what it has spawned", async () => {
+test("a cancelled schedule spawns no more exports, and leaves earlier ones alone", async () => {
   const tests = await new TestExports().open();
   const { workspaceId } = tests;
   const source = await tests.add({
@@ -172,11 +172,11 @@ test("the runs of all exports of a workspace begin in one statement, each export
   ]);
 });
 
-test("exports that have not ended are counted for their schedule only", async () => {
+test("only exports that have not ended count for their schedule", async () => {
   const tests = await new TestExports().open();
   const { workspaceId } = tests;
   const [source, other] = [crypto.randomUUID(), crypto.randomUUID()];
-  // Not by insertion through a schedule, which the count does not ask for.
+  // They are not inserted through a schedule, which the count does not need.
   const ids = [];
   for (const [index, source_id] of [source, source, source, other].entries()) {
     const id = await tests.add({ start_time: index, end_time: index + 1 });
@@ -191,7 +191,7 @@ test("exports that have not ended are counted for their schedule only", async ()
   assert.equal(await countUnfinishedSpawned(env.DB, workspaceId, other), 1);
 });
 
-test("workspaces with something to begin or to go on with are found", async () => {
+test("workspaces with exports to begin or to continue are found", async () => {
   const [waiting, running, ended] = [
     await new TestExports().open(),
     await new TestExports().open(),

@@ -42,7 +42,7 @@ async function sealedRow(key: Key, keys: string) {
   };
 }
 
-/** A destination with one version of credentials, under the first of the keys. */
+/** Creates a destination with one version of credentials, under the first of the keys. */
 async function newDestination(keys: string): Promise<Key> {
   const key = { workspaceId: crypto.randomUUID(), destinationId: crypto.randomUUID(), version: 1 };
   await insertExportDestination(
@@ -107,7 +107,7 @@ async function newExportRun(key: Key, run: { status: string; version: number }):
   return runId;
 }
 
-test("credentials of an old key are encrypted anew, and opened without it", async ({ expect }) => {
+test("credentials of an old key are encrypted again, and opened without it", async ({ expect }) => {
   const key = await newDestination(ONE);
   expect(await reseal(ONE)).toBe(0);
   expect(await reseal(`${TWO},${ONE}`)).toBe(1);
@@ -117,7 +117,10 @@ test("credentials of an old key are encrypted anew, and opened without it", asyn
   expect(await reseal(`${TWO},${ONE}`)).toBe(0);
 });
 
-test("credentials that no key opens keep no others from it", async ({ expect, onTestFinished }) => {
+test("credentials that no key opens do not prevent the rotation of others", async ({
+  expect,
+  onTestFinished,
+}) => {
   const lost = await newDestination(ONE);
   await env.DB.prepare("UPDATE export_credentials SET sealed = '1.AAAA'").run();
   const key = await newDestination(ONE);
@@ -135,12 +138,12 @@ test("credentials that no key opens keep no others from it", async ({ expect, on
   expect((await selectExportCredentials(env.DB, lost))?.key_version).toBe(1);
 });
 
-test("without keys there is nothing to encrypt anew", async ({ expect }) => {
+test("nothing is encrypted again without keys", async ({ expect }) => {
   await newDestination(ONE);
   expect(await reseal("")).toBe(0);
 });
 
-test("versions that nobody uses are removed", async ({ expect }) => {
+test("unused versions are removed", async ({ expect }) => {
   const key = await newDestination(ONE);
   expect(await deleteUnusedCredentials(env.DB, 100)).toBe(0);
   expect(await replace(key, 2)).toBe(true);
@@ -158,14 +161,14 @@ test("versions that nobody uses are removed", async ({ expect }) => {
   expect(await versionsOf(other)).toEqual([1]);
 });
 
-test("a version is made once", async ({ expect }) => {
+test("a version is created once", async ({ expect }) => {
   const key = await newDestination(ONE);
   const made = await Promise.all([replace(key, 2), replace(key, 2)]);
   expect(made.filter(Boolean)).toHaveLength(1);
   expect(await versionsOf(key)).toEqual([1, 2]);
 });
 
-test("a bucket is opened with the version that is asked for", async ({ expect }) => {
+test("a bucket is opened with the requested version", async ({ expect }) => {
   const key = await newDestination(ONE);
   const of = { ...key, credentialsVersion: 1 };
   expect((await openBucket(withKeys(ONE), of))?.prefix).toBe("a/b");

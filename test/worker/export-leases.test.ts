@@ -15,7 +15,7 @@ import {
   startRuns,
 } from "../../src/db/export-runs-repo.ts";
 import {
-  type Held,
+  type HeldRow,
   listDue,
   releaseLease,
   renewLease,
@@ -26,7 +26,7 @@ import { migrateIndex } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-/** An export of three days, all of whose runs are due at 100. */
+/** Creates an export of three days, all of whose runs are due at 100. */
 async function running() {
   const tests = await new TestExports().open();
   const id = await tests.add();
@@ -34,7 +34,7 @@ async function running() {
   await startExports(env.DB, workspaceId, { limit: 1, now: 100 });
   await startRuns(env.DB, workspaceId, { exportId: id, limit: 3, now: 100 });
   const runs = await tests.runs(id);
-  const key = (index: number, lease: string): Held<ExportRunKey> => {
+  const key = (index: number, lease: string): HeldRow<ExportRunKey> => {
     const run = runs[index];
     assert.isDefined(run);
     return { workspaceId, runId: run.id, lease };
@@ -73,7 +73,7 @@ test("a run has one worker, until its lease expires", async () => {
   assert.isFalse(await renewLease(env.DB, EXPORT_RUN_WORK, key(0, "one"), 900));
 });
 
-test("one who lost the lease can record nothing, end nothing and fail nothing", async () => {
+test("a worker that lost its lease can record nothing, end nothing and fail nothing", async () => {
   const { key, run, id, workspaceId, status } = await running();
   await takeLease(env.DB, EXPORT_RUN_WORK, key(0, "late"), { now: 100, until: 101 });
   await takeLease(env.DB, EXPORT_RUN_WORK, key(0, "new"), { now: 102, until: 200 });
@@ -92,7 +92,7 @@ test("one who lost the lease can record nothing, end nothing and fail nothing", 
   assert.equal(await status(), "RUNNING");
 });
 
-test("a file is recorded with the progress that it is", async () => {
+test("a file and its progress are recorded together", async () => {
   const { key, run, workspaceId } = await running();
   const one = key(0, "one");
   await takeLease(env.DB, EXPORT_RUN_WORK, key(0, "dead"), { now: 100, until: 100 });
@@ -169,7 +169,7 @@ test("an export completes with its last run", async () => {
   assert.deepEqual(await tests.statuses(id), ["COMPLETED", "COMPLETED", "COMPLETED"]);
 });
 
-test("a run that fails for good fails its export, and ends its siblings", async () => {
+test("a run that fails finally fails its export, and ends its siblings", async () => {
   const { key, id, status, run, tests } = await running();
   await takeLease(env.DB, EXPORT_RUN_WORK, key(0, "l"), { now: 100, until: 200 });
   await completeRun(env.DB, key(0, "l"), { exportId: id, now: 110 });

@@ -7,9 +7,9 @@ import {
   readRunsForExport,
   type RunsToExport,
 } from "../../src/tracing/export.ts";
-import type { RunColumn, RunPosition } from "../../src/tracing/model/packed-runs.ts";
+import type { RunColumn, RunPosition } from "../../src/tracing/model/columnar-runs.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
-import { RUN_COLUMNS, type RunValues, unpackRuns } from "../support/packed-runs.ts";
+import { RUN_COLUMNS, type RunValues, unpackRuns } from "../support/columnar-runs.ts";
 import { type RunData, runData } from "../support/trace-data.ts";
 import { root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
@@ -41,7 +41,7 @@ async function read(target: TestStore, query: Partial<RunsToExport> = {}): Promi
   return rows;
 }
 
-/** The same by the run query, which reads runs one by one. */
+/** Returns the same from the run query, which reads runs one by one. */
 async function expected(target: TestStore, query: Partial<RunsToExport> = {}): Promise<Row[]> {
   const { filter = null, from, to, after = null } = { ...ALWAYS, ...query };
   const { runs } = await target.query({
@@ -128,7 +128,7 @@ const generated = fc.array(
 
 type Generated = typeof generated extends fc.Arbitrary<infer Runs> ? Runs : never;
 
-/** A project whose days have several shards each, and traces on both sides of midnight. */
+/** Stores a project whose days have several shards each, and traces on both sides of midnight. */
 async function store(runs: Generated): Promise<TestStore> {
   const target = new TestStore();
   await target.spread(SPREAD, 3);
@@ -164,7 +164,7 @@ const filters = fc.constantFrom(
 
 describe("runs for an export", () => {
   test.for([1, 2])(
-    "are those of the run query, in its order (dataset %i)",
+    "equal those of the run query, in its order (dataset %i)",
     async (seed, { expect }) => {
       const [runs] = fc.sample(generated, { seed, numRuns: 1 });
       assert(runs !== undefined);
@@ -188,7 +188,7 @@ describe("runs for an export", () => {
     },
   );
 
-  test("have the columns that are asked for, their id and their start", async ({ expect }) => {
+  test("have the requested columns, their id and their start", async ({ expect }) => {
     const target = new TestStore();
     const run = runData(SPREAD, { start: new Date(MIDNIGHT), inputs: { a: 1 } });
     await target.post(run);
@@ -198,7 +198,7 @@ describe("runs for an export", () => {
     ]);
   });
 
-  test("leave large payloads where they are", async ({ expect }) => {
+  test("have references to large payloads", async ({ expect }) => {
     const target = new TestStore();
     const inputs = { text: "ä".repeat(70_000) };
     const run = runData(SPREAD, { start: new Date(MIDNIGHT), inputs });
@@ -211,7 +211,7 @@ describe("runs for an export", () => {
     expect(await (await env.PAYLOADS.get(stored.object))?.text()).toBe(text);
   });
 
-  test("come page by page, each of which is bounded in rows and in bytes", async ({ expect }) => {
+  test("come in pages, which are bounded in rows and in bytes", async ({ expect }) => {
     const target = new TestStore();
     const runs = Array.from({ length: 9 }, (_, index) =>
       root({ start: new Date(MIDNIGHT + index), inputs: { text: "x".repeat(1000) } }),
@@ -239,7 +239,7 @@ describe("runs for an export", () => {
     expect(await pagesOf({ limit: 100, maxBytes: 1e6 })).toEqual([ids]);
   });
 
-  test("are those of their workspace only", async ({ expect }) => {
+  test("belong to their workspace only", async ({ expect }) => {
     const [target, other] = [new TestStore(), new TestStore()];
     await target.post(runData(SPREAD, { start: new Date(MIDNIGHT) }));
     await other.projectId(SPREAD);
@@ -249,7 +249,7 @@ describe("runs for an export", () => {
     expect(await findExportProject(env, target.workspaceId, projectId)).toBe(true);
   });
 
-  test("are read on, after an update, from where they were left", async ({ expect }) => {
+  test("are continued from the same position after an update", async ({ expect }) => {
     const target = new TestStore();
     const runs = [0, 1, 2].map((index) => runData(SPREAD, { start: new Date(MIDNIGHT + index) }));
     await target.post(...runs);
@@ -262,7 +262,7 @@ describe("runs for an export", () => {
   });
 });
 
-test("a filter's error is told, and nothing about one that is fine", ({ expect }) => {
+test("only a wrong filter leads to an error message", ({ expect }) => {
   expect(checkExportFilter('eq(name, "a")')).toBe(null);
   expect(checkExportFilter("eq(nome, 1)")).toContain("nome");
 });

@@ -3,7 +3,7 @@ import { assert, test, vi } from "vitest";
 import { exportQueue } from "../../src/bulk-export/work.ts";
 import { consume as consumeBatch } from "../../src/work/queue.ts";
 
-/** What becomes of a message. */
+/** Consumes a message, and returns what happens to it. */
 async function consume(body: unknown, bindings: Partial<Env>) {
   const ack = vi.fn();
   const retry = vi.fn();
@@ -21,7 +21,7 @@ async function consume(body: unknown, bindings: Partial<Env>) {
 
 const message = { workspaceId: crypto.randomUUID(), runId: crypto.randomUUID() };
 
-test("a step that cannot ask D1 comes again when its lease has expired", async () => {
+test("a step that cannot reach D1 is repeated when its lease has expired", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const DB = new Proxy(env.DB, {
     get: () => {
@@ -34,7 +34,7 @@ test("a step that cannot ask D1 comes again when its lease has expired", async (
   assert.deepEqual(result, { acks: [], retries: [[{ delaySeconds: 31 }]] });
 });
 
-test("what is no message about a run does not come again", async () => {
+test("a message of another form is not repeated", async () => {
   for (const body of [null, "text", {}, { runId: message.runId }]) {
     assert.deepEqual(await consume(body, {}), { acks: [[]], retries: [] });
   }

@@ -11,7 +11,7 @@ import { newPartitions } from "../../src/bulk-export/execution/partitions.ts";
 
 export const DAY = 86_400_000_000;
 
-/** A workspace with a destination, and exports of it. */
+/** A workspace with a destination, and its exports. */
 export class TestExports {
   readonly workspaceId = crypto.randomUUID();
   readonly destinationId = crypto.randomUUID();
@@ -58,7 +58,7 @@ export class TestExports {
     };
   }
 
-  /** A stored export with a run for each day; its id. */
+  /** Stores an export with a run for each day, and returns its id. */
   async add(fields: Partial<NewBulkExport> = {}): Promise<string> {
     const row = this.row(fields);
     const partitions = newPartitions({ start: row.start_time, end: row.end_time ?? 0 });
@@ -70,7 +70,7 @@ export class TestExports {
     return listExportRuns(env.DB, this.workspaceId, exportId, { offset: 0 });
   }
 
-  /** Those at work, the oldest first. */
+  /** Returns the running exports, oldest first. */
   async running(): Promise<string[]> {
     const rows = await listBulkExports(env.DB, this.workspaceId, { offset: 0 });
     const running = rows.filter(({ status }) => status === "RUNNING");

@@ -22,7 +22,7 @@ const MINUTE = 60_000;
 
 type Hook = () => Promise<unknown>;
 
-/** A workspace whose shards are a map, so that a test decides when they fail and what comes between. */
+/** A workspace whose shards are a map, so that a test determines when they fail and what happens meanwhile. */
 class Feedback {
   readonly workspaceId = crypto.randomUUID();
   readonly runId = crypto.randomUUID();
@@ -30,7 +30,7 @@ class Feedback {
   readonly project = newProject(this.workspaceId, { name: "p" }, 0);
   readonly copies = new Map<string, ShardFeedback>();
   readonly awaited = new Set<string>();
-  /** Later than what other tests of the file left due. */
+  /** Later than the due times that other tests of the file left. */
   now = Date.now();
   runIsKnown = true;
   shardsFail = false;
@@ -128,7 +128,7 @@ describe("the copy of feedback", () => {
     });
   });
 
-  test("waits for the run, ever longer, and for a day", async ({ expect }) => {
+  test("waits for the run for up to a day, with growing pauses", async ({ expect }) => {
     const feedback = new Feedback();
     feedback.runIsKnown = false;
     const start = feedback.now;
@@ -156,7 +156,7 @@ describe("the copy of feedback", () => {
     expect((await feedback.row()).session_id).toBe(feedback.project.id);
   });
 
-  test("is made later when the shard does not answer", async ({ expect }) => {
+  test("is made later if the shard does not answer", async ({ expect }) => {
     const feedback = new Feedback();
     feedback.shardsFail = true;
     const { copy_due_at } = await feedback.record({ score: 1 });
@@ -166,7 +166,7 @@ describe("the copy of feedback", () => {
     expect([feedback.copiedScore, (await feedback.row()).copy_due_at]).toEqual([1, null]);
   });
 
-  test("is made again when a change came between", async ({ expect }) => {
+  test("is made again after a change in between", async ({ expect }) => {
     const feedback = new Feedback();
     feedback.beforePut = () => feedback.change({ score: 9 });
     await feedback.record({ score: 8 });
@@ -175,7 +175,7 @@ describe("the copy of feedback", () => {
     expect([feedback.copiedScore, (await feedback.row()).copy_due_at]).toEqual([9, null]);
   });
 
-  test("does not outlive feedback that is deleted while it is copied", async ({ expect }) => {
+  test("does not survive if its feedback is deleted while it is copied", async ({ expect }) => {
     const feedback = new Feedback();
     await feedback.record({ score: 1 });
     feedback.beforePut = () => feedback.remove();
@@ -184,7 +184,7 @@ describe("the copy of feedback", () => {
     await expect(feedback.remove()).rejects.toThrow("Feedback not found");
   });
 
-  test("does not outlive feedback that is copied while it is deleted", async ({ expect }) => {
+  test("does not survive if its feedback is copied while it is deleted", async ({ expect }) => {
     const feedback = new Feedback();
     await feedback.record({ score: 1 });
     feedback.afterRemoval = () => feedback.record({ score: 2 });
@@ -193,7 +193,7 @@ describe("the copy of feedback", () => {
     await expect(feedback.remove()).rejects.toThrow("Feedback not found");
   });
 
-  test("goes first when feedback is deleted", async ({ expect }) => {
+  test("is deleted before its feedback", async ({ expect }) => {
     const feedback = new Feedback();
     await feedback.record({ score: 1 });
     feedback.shardsFail = true;
@@ -205,7 +205,7 @@ describe("the copy of feedback", () => {
   });
 });
 
-test("what is refused does not keep back the rest", async ({ expect }) => {
+test("refused feedback does not prevent the other copies", async ({ expect }) => {
   const feedback = new Feedback();
   const { workspaceId, project, runId } = feedback;
   await insertProject(env.DB, project);

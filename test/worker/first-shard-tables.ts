@@ -1,4 +1,4 @@
-/** The tables of a shard as the first version made them. */
+/** The tables of a shard in the first version. */
 export const FIRST_SHARD_TABLES = `
   CREATE TABLE runs (
     seq INTEGER PRIMARY KEY,

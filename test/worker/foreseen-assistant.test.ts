@@ -45,7 +45,7 @@ test("an assistant is read in the statement that finds the deployment", async ({
   expect(statements).toEqual([]);
 });
 
-test("an assistant that the run does not name is not taken for it", async ({ expect }) => {
+test("an assistant that the run does not name is not used for it", async ({ expect }) => {
   const scope = await newDeployment();
   const other = await newDeployment();
   const id = crypto.randomUUID();

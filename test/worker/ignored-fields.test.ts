@@ -48,8 +48,8 @@ async function post(query: string, json: unknown) {
   return { status: response.status, understood: await response.json(), header };
 }
 
-describe("what is ignored of a request", () => {
-  test("is named in the answer, of the query and the body", async ({ expect }) => {
+describe("an ignored part of a request", () => {
+  test("is named in the answer, from the query and the body", async ({ expect }) => {
     const given = { name: "n", colour: 1, nested: { a: 1, b: 2 }, items: [{ x: 1 }, { x: 2 }] };
     expect(await post("?limit=1&page=2&page=3", given)).toEqual({
       status: 200,
@@ -58,16 +58,16 @@ describe("what is ignored of a request", () => {
     });
   });
 
-  test("is named in a refusal, too", async ({ expect }) => {
+  test("is also named in a refusal", async ({ expect }) => {
     const { status, header } = await post("", { name: 7, colour: 1 });
     expect([status, header]).toEqual([422, "colour"]);
   });
 
-  test("is nothing where everything is known", async ({ expect }) => {
+  test("is not reported if everything is known", async ({ expect }) => {
     expect((await post("?limit=1", { name: "n" })).header).toBeNull();
   });
 
-  test("is named where no parameter is known, and where a handler noted it", async ({ expect }) => {
+  test("is named if no parameter is known, and if a handler noted it", async ({ expect }) => {
     const response = await app.request("/plain?checkpoint_id=x");
     expect(response.headers.get("x-ignored-fields")).toBe("checkpoint_id, post[].noted");
     expect(await response.text()).toBe("streamed");
@@ -89,7 +89,7 @@ describe("what is ignored of a request", () => {
     },
   );
 
-  test("is named as far as it fits, and then says that there is more", async ({ expect }) => {
+  test("is named as long as there is room, with a note that there are more", async ({ expect }) => {
     const keys = Array.from({ length: 30 }, (_, index) => `k${index}`);
     const many = await post("", { name: "n", ...Object.fromEntries(keys.map((key) => [key, 1])) });
     expect(many.header).toBe(`${keys.slice(0, 20).join(", ")}, ...`);
@@ -98,7 +98,7 @@ describe("what is ignored of a request", () => {
     expect(header).toMatch(/^(k\d(%E2%82%AC){60}, ){3}\.\.\.$/);
   });
 
-  test("is in the log", async ({ expect }) => {
+  test("is logged", async ({ expect }) => {
     debug.mockClear();
     await post("?page=2", { name: "n" });
     expect(debug.mock.calls.map(([line]) => JSON.parse(String(line)))).toEqual([

@@ -5,12 +5,12 @@ import { MAX_KEPT_BUNDLES_BYTES } from "../../src/lib/remote-build.ts";
 const hex = (first: string, rest: string): string => first + rest.repeat(63);
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** What a build of a workspace is bound to. */
+/** Returns the binding of a workspace's build. */
 function packagesOf(workspaceId: string) {
   return exports.BuildPackages({ props: { endsAt: Date.now() + 60_000, workspaceId } });
 }
 
-/** What RPC rejects with, as a text; null where it does not. */
+/** Returns the error of an RPC call as a text, or null. */
 async function refusal(call: PromiseLike<unknown>): Promise<string | null> {
   try {
     await call;
@@ -20,7 +20,7 @@ async function refusal(call: PromiseLike<unknown>): Promise<string | null> {
   }
 }
 
-test("bundles are for builds of the same workspace that are decided by the same", async () => {
+test("bundles are for builds of the same workspace with the same digest", async () => {
   const own = packagesOf(crypto.randomUUID());
   await own.keepBundles(hex("a", "1"), bytes("kept"));
 
@@ -29,7 +29,7 @@ test("bundles are for builds of the same workspace that are decided by the same"
   expect(await packagesOf(crypto.randomUUID()).bundles(hex("a", "1"))).toBe(null);
 });
 
-test("a workspace has sixteen places, and what is new comes in the place of what is old", async () => {
+test("a workspace has sixteen slots, and new bundles replace old ones", async () => {
   const workspaceId = crypto.randomUUID();
   const own = packagesOf(workspaceId);
   for (const rest of ["1", "2"]) {
@@ -44,7 +44,7 @@ test("a workspace has sixteen places, and what is new comes in the place of what
   expect(await own.bundles(hex("3", "2"))).toEqual(bytes("32"));
 });
 
-test("neither what is too large is kept, nor what is named by no digest", async () => {
+test("bundles that are too large or not named by a digest are refused", async () => {
   const own = packagesOf(crypto.randomUUID());
 
   expect(

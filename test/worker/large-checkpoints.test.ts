@@ -2,13 +2,17 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { assert, beforeAll, describe, expect, inject, test } from "vitest";
 import { CheckpointTable } from "../../src/agent-server/threads/storage/checkpoint-table.ts";
 import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tables.ts";
-import type { CheckpointPut, Typed, WritesPut } from "../../src/graph-runtime/checkpoint-port.ts";
+import type {
+  CheckpointPut,
+  SerializedValue,
+  WritesPut,
+} from "../../src/graph-runtime/checkpoint-port.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { migrateIndex, newThread, type TestThread, textOf } from "./support.ts";
 
 const GRAPH = "unserialisable";
 
-/** Each may be stored, and two of them have more than one RPC message carries. */
+/** A text that can be stored, although two of them exceed one RPC message. */
 const LARGE = "x".repeat(20 * 1024 * 1024);
 
 beforeAll(() => migrateIndex(inject("migrations")));
@@ -36,7 +40,7 @@ function state(thread: TestThread) {
   return thread.api.getState({ revision_id: null, checkpoint: null, subgraphs: false });
 }
 
-/** What of its state a thread shows, by how long each text is. */
+/** Returns the lengths of the texts in the state that a thread shows. */
 async function lengths(thread: TestThread): Promise<Record<string, number>> {
   const read = await state(thread);
   assert(read.ok);
@@ -46,8 +50,8 @@ async function lengths(thread: TestThread): Promise<Record<string, number>> {
   );
 }
 
-describe("a state that could not be read again", () => {
-  test("is refused as an update, and the thread stays as it was", async () => {
+describe("a state that would be too large to be read", () => {
+  test("is refused as an update, and the thread is not changed", async () => {
     const thread = newThread();
     await run(thread, { kind: "none" });
     expect(await update(thread, { kind: LARGE }, "make")).toMatchObject({ ok: true });
@@ -61,7 +65,7 @@ describe("a state that could not be read again", () => {
     expect(await lengths(thread)).toEqual({ kind: LARGE.length, after: "reached".length });
   });
 
-  test("ends its run with a sentence, and the thread stays as it was", async () => {
+  test("ends its run with a message, and the thread is not changed", async () => {
     const thread = newThread();
     await run(thread, { kind: LARGE });
     expect(await run(thread, { after: LARGE })).toEqual({
@@ -73,7 +77,7 @@ describe("a state that could not be read again", () => {
     expect(await lengths(thread)).toEqual({ kind: LARGE.length, after: "reached".length });
   });
 
-  test("is one whose input no call carries, too", async () => {
+  test("includes an input that is too large for a call", async () => {
     const thread = newThread();
     await expect(run(thread, { kind: `${LARGE}ж` })).rejects.toMatchObject({
       code: "payload_too_large",
@@ -82,7 +86,7 @@ describe("a state that could not be read again", () => {
     expect(await thread.api.get()).toBeNull();
   });
 
-  test("is none whose text takes two bytes a character, but its thread does not show it", async () => {
+  test("does not include text with two bytes a character, but its thread does not show it", async () => {
     const thread = newThread();
     const half = "x".repeat(10 * 1024 * 1024);
     await run(thread, { kind: "none" });
@@ -92,7 +96,7 @@ describe("a state that could not be read again", () => {
     expect(await lengths(thread)).toEqual({ kind: half.length + 1, after: half.length });
   });
 
-  test("is none that has large values and, by themselves, large pending writes", async () => {
+  test("does not include large values with separate large pending writes", async () => {
     const thread = newThread();
     await run(thread, { kind: LARGE });
     const query = { revision_id: null, checkpoint: null, before: null, filter: null, limit: 10 };
@@ -108,8 +112,8 @@ describe("a state that could not be read again", () => {
   });
 });
 
-describe("a checkpoint that was stored before there was this limit", () => {
-  const typed = (value: unknown): Typed => [
+describe("a checkpoint from before this limit", () => {
+  const typed = (value: unknown): SerializedValue => [
     "json",
     new TextEncoder().encode(JSON.stringify(value)),
   ];
@@ -146,7 +150,7 @@ describe("a checkpoint that was stored before there was this limit", () => {
         ),
       );
     });
-    // The object that goes on would not look for the table that was made beside it.
+    // The object in memory would not look for the table that was created beside it.
     await evictDurableObject(thread.object);
     return thread;
   }
@@ -155,7 +159,7 @@ describe("a checkpoint that was stored before there was this limit", () => {
     /^Checkpoint ffffffff-\S+ cannot be read: .* more than 31457280 bytes$/,
   );
 
-  test("is answered with a sentence", async () => {
+  test("causes an error message", async () => {
     const thread = await newLargeThread();
     expect(await state(thread)).toEqual({ ok: false, code: "graph_failed", message });
     const query = { revision_id: null, checkpoint: null, before: null, filter: null, limit: 10 };
@@ -174,7 +178,7 @@ describe("a checkpoint that was stored before there was this limit", () => {
     });
   });
 
-  test("leaves the states before it readable", async () => {
+  test("leaves the previous states readable", async () => {
     const thread = await newLargeThread();
     const query = { revision_id: null, checkpoint: null, filter: null, limit: 1 };
     const history = await thread.api.getHistory({ ...query, before: put.id });
@@ -183,7 +187,7 @@ describe("a checkpoint that was stored before there was this limit", () => {
     expect(newest.values).toEqual({ kind: "none", after: "reached" });
   });
 
-  test("is read in parts only by code that knows of them", async () => {
+  test("is read in parts only by code that supports them", async () => {
     const thread = newThread();
     await run(thread, { kind: "none" });
     const value = typed(LARGE);

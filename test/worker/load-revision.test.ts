@@ -15,7 +15,7 @@ type Loaded = { name: string; code: () => Promise<WorkerLoaderWorkerCode> };
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-/** A revision whose code is loaded with a loader that tells what it was asked for. */
+/** Creates a revision whose code is loaded with a loader that records its arguments. */
 async function newRevision(secrets: Record<string, string>, vars: Record<string, string> = {}) {
   const ref = {
     workspaceId: crypto.randomUUID(),
@@ -74,9 +74,7 @@ async function newRevision(secrets: Record<string, string>, vars: Record<string,
 }
 
 describe("loadRevision", () => {
-  test("gives the isolate limits, an environment of its own, and one way out", async ({
-    expect,
-  }) => {
+  test("gives the isolate limits, its own environment, and one way out", async ({ expect }) => {
     const { ref, loaded, load } = await newRevision(
       {
         API_TOKEN: "secret",
@@ -112,7 +110,7 @@ describe("loadRevision", () => {
     });
   });
 
-  test("loads code as it was stored before it was packed", async ({ expect }) => {
+  test("loads code from before it was packed", async ({ expect }) => {
     const { ref, loaded, load } = await newRevision({});
     const modules = {
       "project.js": { js: "export {}" },
@@ -129,14 +127,14 @@ describe("loadRevision", () => {
     });
   });
 
-  test("loads nothing that is larger than a tarball may be", async ({ expect }) => {
+  test("loads nothing that exceeds the limit of a tarball", async ({ expect }) => {
     const { ref, loaded, load } = await newRevision({});
     await env.SOURCES.put(builtCodeKey(ref), new Uint8Array(26 * 1024 * 1024));
     load();
     await expect(loaded[0]?.code()).rejects.toThrow("it has 27262976 bytes, and at most");
   });
 
-  test("sets limits also where none are configured", async ({ expect }) => {
+  test("sets limits even if none are configured", async ({ expect }) => {
     const { loaded, load } = await newRevision({});
     load();
     const code = await loaded[0]?.code();
@@ -144,7 +142,7 @@ describe("loadRevision", () => {
     expect(code?.globalOutbound).toMatchObject({ kind: "outbound", props: { hosts: null } });
   });
 
-  test("asks again under another name when the code could not be read", async ({ expect }) => {
+  test("retries under another name if the code could not be read", async ({ expect }) => {
     const { ref, loaded, load } = await newRevision({});
     await env.SOURCES.delete(builtCodeKey(ref));
     load();
@@ -153,7 +151,7 @@ describe("loadRevision", () => {
     expect(loaded[1]?.name).toBe(`${loaded[0]?.name}/1`);
   });
 
-  test("opens no secret under the name of another, or of another deployment", async ({
+  test("opens no secret under the name of another one, or of another deployment", async ({
     expect,
   }) => {
     const { ref, loaded, load } = await newRevision({ FIRST: "one" });

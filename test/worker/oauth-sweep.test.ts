@@ -38,13 +38,13 @@ function envWith(keys: string): Env {
   return { ...env, ENCRYPTION_KEYS: keys };
 }
 
-/** How many rows got other secrets. */
+/** Encrypts secrets again, and returns the number of changed rows. */
 async function reseal(keys: string): Promise<number> {
   const sweep = { env: envWith(keys), rows: 100 };
   return (await clientSecrets.run(sweep)) + (await userTokens.run(sweep));
 }
 
-/** A provider with a secret, and a token of it, under the first of the keys. */
+/** Creates a provider with a secret, and a token of it, under the first of the keys. */
 async function newConnection(keys: string): Promise<OAuthTokenRow> {
   const id = crypto.randomUUID();
   const of = { kind: "client_secret", workspaceId: WORKSPACE, id } as const;
@@ -124,7 +124,7 @@ async function newAttempt(authId: string, expiresAt: number): Promise<void> {
   });
 }
 
-test("secrets follow the first key, and the older one is not needed any more", async ({
+test("secrets are encrypted with the first key, and the older key is no longer needed", async ({
   expect,
 }) => {
   const token = await newConnection(ONE);
@@ -143,7 +143,7 @@ test("secrets follow the first key, and the older one is not needed any more", a
   expect(await openClientSecret(TWO, provider)).toBe("the secret");
 });
 
-test("a secret that no key opens does not keep the others", async ({ expect }) => {
+test("a secret that no key opens does not prevent the rotation of others", async ({ expect }) => {
   const lost = await newConnection(`1:${btoa("x".repeat(32)).replace("=", "")}`);
   const other = await newConnection(ONE);
   await runSweep(envWith(`${TWO},${ONE}`), 0, [clientSecrets, userTokens]);
@@ -151,7 +151,7 @@ test("a secret that no key opens does not keep the others", async ({ expect }) =
   expect((await stored(other.id)).key_version).toBe(2);
 });
 
-test("a token that is being refreshed is left to who does it", async ({ expect }) => {
+test("a token that is being refreshed is left to the process that does it", async ({ expect }) => {
   const token = await newConnection(ONE);
   const now = Date.now();
   expect(await claimOAuthRefresh(env.DB, token, { now, until: now + 30_000 })).toBe(true);
@@ -168,18 +168,18 @@ test("a token that is being refreshed is left to who does it", async ({ expect }
   };
   expect(await finishOAuthRefresh(env.DB, token, change)).toBe(true);
   expect(await openTokens(TWO, await stored(token.id))).toEqual(fresh);
-  // Whoever comes too late with the same old token has nothing to say.
+  // A process that comes too late with the same old token has no effect.
   expect(await finishOAuthRefresh(env.DB, token, change)).toBe(false);
 });
 
-test("a claim that was given up is taken over", async ({ expect }) => {
+test("an abandoned claim is taken over", async ({ expect }) => {
   const token = await newConnection(ONE);
   expect(await claimOAuthRefresh(env.DB, token, { now: 1000, until: 2000 })).toBe(true);
   expect(await claimOAuthRefresh(env.DB, token, { now: 2000, until: 3000 })).toBe(false);
   expect(await claimOAuthRefresh(env.DB, token, { now: 2001, until: 3001 })).toBe(true);
 });
 
-test("a text that is copied to another row opens nothing", async ({ expect }) => {
+test("a text that is copied to another row cannot be opened", async ({ expect }) => {
   const [one, other] = [await newConnection(ONE), await newConnection(ONE)];
   const copied = { ...other, access_token: one.access_token };
   await expect(openTokens(ONE, copied)).rejects.toThrow("cannot be opened");
@@ -187,7 +187,7 @@ test("a text that is copied to another row opens nothing", async ({ expect }) =>
   await expect(openTokens(ONE, swapped)).rejects.toThrow("cannot be opened");
 });
 
-test("attempts are forgotten when their time is over", async ({ expect }) => {
+test("attempts are deleted when their time is over", async ({ expect }) => {
   await newAttempt("old", 999);
   await newAttempt("new", 1000);
   await runSweep(envWith(""), 1000, oauthSweep);

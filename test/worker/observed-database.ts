@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 
-/** D1, and how many rows each statement has read. */
+/** Returns D1, and the number of rows that each statement has read. */
 export function observedDatabase(): { database: D1Database; statements: number[] } {
   const statements: number[] = [];
   const watch = (statement: D1PreparedStatement): D1PreparedStatement =>

@@ -22,11 +22,11 @@ async function tablesOf({ object }: TestThread): Promise<number> {
   });
 }
 
-describe("a temporary thread, which no index has", () => {
+describe("a temporary thread, which is in no index", () => {
   test.for([
     ["with a run in flight", {}],
     ["with a delayed run", { after_seconds: 3600 }],
-  ] as const)("goes after its deployment: one %s", async ([, body]) => {
+  ] as const)("is deleted after its deployment: one %s", async ([, body]) => {
     const thread = await newTemporaryRun(body);
     expect(await runDurableObjectAlarm(thread.object)).toBe(true);
     expect(await runsOf(thread)).toHaveLength(1);
@@ -39,7 +39,7 @@ describe("a temporary thread, which no index has", () => {
     expect(await runDurableObjectAlarm(thread.object)).toBe(false);
   });
 
-  test("also when nothing is known of the deployment any more", async () => {
+  test("is deleted even if nothing is known of the deployment any more", async () => {
     const thread = await newTemporaryRun({});
     await markDeleted(thread.scope);
     await deleteDeployment(env, thread.scope);

@@ -21,7 +21,7 @@ type RecordedRun = {
   extra: { metadata: Record<string, unknown> };
 };
 
-/** What was recorded for a workspace, updates laid over creates. */
+/** Returns the recorded runs of a workspace, with updates applied to creates. */
 function recorded(workspaceId: string): { projects: Set<string>; runs: RecordedRun[] } {
   const runs = new Map<string, RecordedRun>();
   const projects = new Set<string>();
@@ -42,7 +42,7 @@ async function until<T>(look: () => T | undefined): Promise<T> {
   return vi.waitUntil(look, { timeout: 150_000, interval: 20 });
 }
 
-/** Starts the object anew, as after a crash, when the ends of traces that it has stored are due. */
+/** Restarts the object, as after a crash, when its stored ends of traces are due. */
 async function dueNow(thread: TestThread): Promise<void> {
   await runInDurableObject(thread.object, (_, { storage }) => {
     storage.sql.exec(
@@ -60,9 +60,9 @@ async function dueNow(thread: TestThread): Promise<void> {
 describe("the trace of a run", () => {
   test.for([
     ["on a thread", "values", false],
-    ["without a thread of its own", "values", true],
+    ["without a thread", "values", true],
     ["when it streams LangChain's events", "events", false],
-  ] as const)("is recorded whole %s", async ([, stream_mode, temporary], { expect }) => {
+  ] as const)("is recorded completely %s", async ([, stream_mode, temporary], { expect }) => {
     const thread = newThread();
     const body = { ...hello, stream_mode };
     const created = await thread.run("agent", body, { follow: "result", temporary });
@@ -98,7 +98,7 @@ describe("the trace of a run", () => {
     }
   });
 
-  test("leaves while the run goes on", async ({ expect }) => {
+  test("is sent while the run is in progress", async ({ expect }) => {
     const thread = newThread();
     const created = await thread.run("forever", { input: {} });
     assert(created.ok);
@@ -146,7 +146,7 @@ describe("the trace of a run", () => {
     expect(after?.extra.metadata["run_attempt"]).toBe(2);
   });
 
-  test("ends with the run that is given up", async ({ expect }) => {
+  test("ends with a run that is given up", async ({ expect }) => {
     const thread = newThread();
     const created = await thread.run("appender", hello, { follow: "result" });
     assert(created.ok);
@@ -167,7 +167,7 @@ describe("the trace of a run", () => {
     expect(recorded(workspaceId).runs.map(({ id }) => id)).toEqual([run_id]);
   });
 
-  test("is ended by the thread when the host's own end was lost", async ({ expect }) => {
+  test("is ended by the thread if the host's own end was lost", async ({ expect }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     record.mockRejectedValue(new Error("no storage"));
     const thread = newThread();
@@ -198,7 +198,7 @@ describe("the trace of a run", () => {
     expect(recorded(thread.scope.workspaceId).runs).toEqual([]);
   });
 
-  test("is ended once when the host has told its end", async ({ expect }) => {
+  test("is ended once if the host has reported its end", async ({ expect }) => {
     const thread = newThread();
     const created = await thread.run("appender", hello, { follow: "result" });
     assert(created.ok);
@@ -210,7 +210,7 @@ describe("the trace of a run", () => {
     expect(recorded(thread.scope.workspaceId).runs).toEqual([]);
   });
 
-  test("ends with the thread that is deleted", async ({ expect }) => {
+  test("ends with a thread that is deleted", async ({ expect }) => {
     const thread = newThread();
     const created = await thread.run("forever", { input: {} });
     assert(created.ok);
@@ -223,7 +223,7 @@ describe("the trace of a run", () => {
     });
   });
 
-  test("does not touch the run when it cannot be recorded", async ({ expect }) => {
+  test("does not affect the run if it cannot be recorded", async ({ expect }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     record.mockRejectedValue(new Error("no storage"));
     const thread = newThread();

@@ -10,9 +10,7 @@ import { migrateIndex } from "./support.ts";
 beforeAll(() => migrateIndex(inject("migrations")));
 
 describe("a deletion", () => {
-  test("takes what waits of the trace, and what was taken of that does not come again", async ({
-    expect,
-  }) => {
+  test("removes waiting runs of the trace, which do not reappear", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace();
     const others = Array.from({ length: 3 }, () => root({ start: NOON }));
     await store.post(...others);
@@ -26,7 +24,7 @@ describe("a deletion", () => {
     expect(await store.patch({ id: top.id, ...END })).toMatchObject([{ status: 404 }]);
   });
 
-  test("of a trace of which others wait beside it in one row leaves those", async ({ expect }) => {
+  test("of a trace keeps others that wait in the same row", async ({ expect }) => {
     const store = new TestStore();
     const runs = Array.from({ length: 4 }, () => root({ start: NOON }));
     await store.post(...runs);
@@ -38,7 +36,7 @@ describe("a deletion", () => {
     expect((await store.ids()).toSorted()).toEqual(others.toSorted());
   });
 
-  test("by age takes what waits, and the shard goes", async ({ expect }) => {
+  test("by age removes waiting runs, and then the shard", async ({ expect }) => {
     const { store, ref } = await waitingTrace();
     await inShard(ref, (sql) =>
       sql
@@ -50,7 +48,7 @@ describe("a deletion", () => {
     expect(await store.ids()).toEqual([]);
   });
 
-  test("of the project leaves nothing that waits", async ({ expect }) => {
+  test("of the project removes all waiting runs", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace();
     await shardStub(env, ref).destroy(ref);
     expect(await store.patch({ id: runs[0].id, ...END })).toMatchObject([{ status: 404 }]);
@@ -59,14 +57,14 @@ describe("a deletion", () => {
   });
 });
 
-describe("bounds", () => {
-  test("a shard that nobody reads settles when its alarm comes", async ({ expect }) => {
+describe("the bounds of waiting runs", () => {
+  test("settle a shard without readers when its alarm comes", async ({ expect }) => {
     const { ref } = await waitingTrace();
     const due = await inShard(ref, (_, storage) => storage.getAlarm());
     expect(due).toBeLessThanOrEqual(Date.now() + WAIT_MS);
     await runDurableObjectAlarm(shardStub(env, ref));
     expect(await counts(ref)).toEqual([0, 1]);
-    // It is set again, for what still waits.
+    // The alarm is set again for the runs that still wait.
     expect(await inShard(ref, (_, storage) => storage.getAlarm())).toBe(due);
     await letWait(ref, WAIT_MS / 2);
     await runDurableObjectAlarm(shardStub(env, ref));
@@ -75,7 +73,7 @@ describe("bounds", () => {
     expect(next).toBeGreaterThan(Date.now() + DAY_MS);
   });
 
-  test("the oldest are settled where too many wait", async ({ expect }) => {
+  test("settle the oldest runs if too many wait", async ({ expect }) => {
     const store = new TestStore();
     const post = async () =>
       store.post(...Array.from({ length: 500 }, () => root({ start: NOON })));
@@ -89,7 +87,7 @@ describe("bounds", () => {
     expect(await counts(ref)).toEqual([1_000, 4]);
   });
 
-  test("a request that is too long by itself does not wait, and what waits goes on to", async ({
+  test("exclude a request that is too long by itself, without effect on waiting ones", async ({
     expect,
   }) => {
     const { store, ref } = await waitingTrace();
@@ -98,7 +96,7 @@ describe("bounds", () => {
     expect(await counts(ref)).toEqual([300, 1]);
   });
 
-  test("the oldest are settled where their texts are too long together", async ({ expect }) => {
+  test("settle the oldest runs if their texts are too long together", async ({ expect }) => {
     const store = new TestStore();
     const inputs = { text: "x".repeat(12_000) };
     const post = async () =>
@@ -112,7 +110,7 @@ describe("bounds", () => {
       expect(runs).toBe((n + 1 - waiting) * 40);
       rows.push(waiting);
     }
-    // As many as there is room for, and no more or fewer from then on.
+    // The number stays at the maximum that there is room for.
     const most = Math.max(...rows);
     expect(most).toBeGreaterThan(3);
     expect(most).toBeLessThan(9);

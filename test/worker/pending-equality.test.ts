@@ -20,7 +20,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 const NOON = Date.parse("2026-03-01T12:00:00Z");
 const RUNS = 9;
 
-/** None waits. */
+/** Limits with which no create waits. */
 const AT_ONCE: PendingLimits = { fewest: Infinity, mostRuns: 0, mostChars: 0 };
 const SOON_FULL: PendingLimits = { fewest: 1, mostRuns: 4, mostChars: 6_000 };
 const ROOMY: PendingLimits = { fewest: 2, mostRuns: 100, mostChars: 1_000_000 };
@@ -85,7 +85,7 @@ const steps = fc
   .tuple(fc.option(creates), later)
   .map(([first, others]) => (first === null ? others : [first].concat(others)));
 
-/** Three traces of three runs, one below the other. */
+/** Returns three traces of three runs, one below the other. */
 function traces() {
   return [0, 1, 2].flatMap((index) => {
     const at = (n: number) => ({ start: new Date(NOON + index * 10 + n) });
@@ -118,7 +118,7 @@ const OTHERS = ["runs", "pending_writes", "segments", "open_segments"];
 
 class Failed extends Error {}
 
-/** Takes the steps on an empty shard; what each request is answered, and what is stored in the end. */
+/** Takes the steps on an empty shard. Returns the answer of each request, and the rows at the end. */
 async function stored(
   ref: ShardRef,
   limits: PendingLimits,
@@ -172,7 +172,7 @@ async function stored(
     const rows = sql
       .exec("SELECT * FROM runs ORDER BY id")
       .toArray()
-      // A repeat that changes nothing counts as received when totals of the run changed with it, if they are stored.
+      // A repeat without changes counts as received if stored totals of the run changed with it.
       .map(({ key: _key, received_at: _received, ...row }) => row);
     const left = sql.exec("SELECT * FROM pending_writes").toArray();
     const awaited = sql
@@ -183,7 +183,7 @@ async function stored(
   });
 }
 
-test("what is stored in the end is the same whether creates wait or not", async ({ expect }) => {
+test("the stored rows are the same whether creates wait or not", async ({ expect }) => {
   const [plain, full, roomy] = await Promise.all(
     [0, 1, 2].map(() => new TestStore().shardOn(new Date(NOON))),
   );
@@ -198,7 +198,7 @@ test("what is stored in the end is the same whether creates wait or not", async 
     expect(inFull.outcome).toEqual(atOnce.outcome);
     expect(inRoomy.outcome).toEqual(atOnce.outcome);
     expect(atOnce.outcome.left).toEqual([]);
-    // A parent may be awaited for amounts that were taken back since: one that waited has never told it of them.
+    // A parent may be awaited for amounts that were removed since; a run that waited has never reported them.
     expect(atOnce.awaited).toEqual(expect.arrayContaining(inFull.awaited));
     expect(atOnce.awaited).toEqual(expect.arrayContaining(inRoomy.awaited));
     waited.full += inFull.mostWaiting;

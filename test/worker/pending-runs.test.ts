@@ -44,7 +44,7 @@ describe("creates of a request", () => {
     );
   });
 
-  test("say when they came, until an update changes something", async ({ expect }) => {
+  test("keep their time of arrival until an update changes something", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace({ inputs: { a: 1 }, tags: ["a"] });
     await letWait(ref, 60_000);
     const [top, step] = runs;
@@ -52,7 +52,7 @@ describe("creates of a request", () => {
     const [same, changed] = await Promise.all([store.run(top.id), store.run(step.id)]);
     const late = (run: { received_at: number; inserted_at: number }) =>
       run.received_at - run.inserted_at >= 60_000_000;
-    // Which fields an update has set is kept, too.
+    // An update that only sets a field again counts, as the set of updated fields is stored, too.
     expect([late(same), late(changed)]).toEqual([true, true]);
     const again = await waitingTrace();
     await letWait(again.ref, 60_000);
@@ -63,13 +63,16 @@ describe("creates of a request", () => {
   test.for([
     ["two", 2, [2, 0]],
     ["three", 3, [0, 1]],
-  ] as const)("are %s at least", async ([, many, expected], { expect }) => {
-    const store = new TestStore();
-    await store.post(...Array.from({ length: many }, () => root({ start: NOON })));
-    expect(await counts(await store.shardOn(NOON))).toEqual(expected);
-  });
+  ] as const)(
+    "wait only if there are at least three: %s",
+    async ([, many, expected], { expect }) => {
+      const store = new TestStore();
+      await store.post(...Array.from({ length: many }, () => root({ start: NOON })));
+      expect(await counts(await store.shardOn(NOON))).toEqual(expected);
+    },
+  );
 
-  test("that are too long for one row wait in several", async ({ expect }) => {
+  test("wait in several rows if they are too long for one", async ({ expect }) => {
     const store = new TestStore();
     const inputs = { text: "x".repeat(12_000) };
     const runs = Array.from({ length: 100 }, () => root({ start: NOON, inputs }));
@@ -86,21 +89,21 @@ describe("creates of a request", () => {
     ["has ended", { end_time: "2026-03-01T12:00:01Z" }],
     ["has failed", { error: "broken" }],
     ["is long", { inputs: { text: "x".repeat(17_000) } }],
-    ["is long as what waits", { inputs: { text: "\n".repeat(7_000) } }],
+    ["is long as a waiting row", { inputs: { text: "\n".repeat(7_000) } }],
     ["is in R2", { inputs: { text: "x".repeat(70_000) } }],
     ["reports tokens", { outputs: { usage_metadata: { input_tokens: 1, output_tokens: 1 } } }],
     [
       "reports tokens in its metadata",
       { extra: { metadata: { usage_metadata: { input_tokens: 1, output_tokens: 1 } } } },
     ],
-  ] as const)("do not wait where the run %s", async ([, fields], { expect }) => {
+  ] as const)("do not wait if the run %s", async ([, fields], { expect }) => {
     const store = new TestStore();
     const runs = Array.from({ length: 4 }, () => root({ start: NOON }));
     await store.post({ ...root({ start: NOON }), ...fields }, ...runs);
     expect(await counts(await store.shardOn(NOON))).toEqual([1, 1]);
   });
 
-  test("do not wait where the run has an attachment, whose object goes with it", async ({
+  test("do not wait if the run has an attachment, whose object is deleted with it", async ({
     expect,
   }) => {
     const store = new TestStore();
@@ -114,7 +117,7 @@ describe("creates of a request", () => {
     expect(await store.objects()).toEqual([]);
   });
 
-  test("do not wait where the name of what they report is escaped", async ({ expect }) => {
+  test("do not wait if the name of a reported value is escaped", async ({ expect }) => {
     const store = new TestStore();
     const metadata = { usage_metadata: { input_tokens: 4, output_tokens: 1 } };
     const writes = Array.from({ length: 3 }, () => {
@@ -127,7 +130,7 @@ describe("creates of a request", () => {
     expect(await counts(await store.shardOn(NOON))).toEqual([3, 0]);
   });
 
-  test("do not wait where the trace is of several days, which other shards are told", async ({
+  test("do not wait if the trace has several days, of which other shards are told", async ({
     expect,
   }) => {
     const store = new TestStore();
@@ -137,9 +140,7 @@ describe("creates of a request", () => {
     expect(await counts(await store.shardOn(NOON))).toEqual([4, 0]);
   });
 
-  test("do not wait where the run is there, or is updated by the same request", async ({
-    expect,
-  }) => {
+  test("do not wait if the run exists, or is updated by the same request", async ({ expect }) => {
     const store = new TestStore();
     const runs = Array.from({ length: 3 }, () => root({ start: NOON }));
     const [first] = runs;
@@ -159,8 +160,8 @@ describe("creates of a request", () => {
   });
 });
 
-describe("what waits", () => {
-  /** What each reader of a shard tells of the trace, where it is there. */
+describe("a waiting run", () => {
+  /** The readers of a shard, with the expected result for the trace. */
   const readers: [string, (given: Waiting) => Promise<unknown>, unknown][] = [
     ["pages", async ({ ref }) => (await shardStub(env, ref).page({}, PAGE)).runs.length, 3],
     ["exports", async ({ ref }) => (await shardStub(env, ref).exportPage({}, EXPORT)).runs.rows, 3],
@@ -229,14 +230,14 @@ describe("what waits", () => {
     ],
   ];
 
-  test.for(readers)("is there for %s", async ([, read, expected], { expect }) => {
+  test.for(readers)("is visible to %s", async ([, read, expected], { expect }) => {
     const waiting = await waitingTrace({ extra: { metadata: { thread_id: "t" } } });
     expect(await counts(waiting.ref)).toEqual([0, 1]);
     expect(await read(waiting)).toEqual(expected);
     expect(await counts(waiting.ref)).toEqual([3, 0]);
   });
 
-  test("is there for whoever reads after the shard was opened again, and for updates", async ({
+  test("is visible to readers after the shard was opened again, and to updates", async ({
     expect,
   }) => {
     const { store, ref, runs } = await waitingTrace();
@@ -257,7 +258,7 @@ describe("what waits", () => {
   });
 
   test.for([["in memory"], ["that was opened again"]] as const)(
-    "has the totals of what is below it, in a shard %s",
+    "has the totals of its descendants, in a shard %s",
     async ([how], { expect }) => {
       const { store, ref, runs } = await waitingTrace();
       const [top, step, model] = runs;
@@ -272,7 +273,7 @@ describe("what waits", () => {
     },
   );
 
-  test("is found as the parent of a run that does not say where it is", async ({ expect }) => {
+  test("is found as the parent of a run without a position", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace();
     const [top] = runs;
     const below = {
@@ -292,7 +293,7 @@ describe("what waits", () => {
     expect(await store.run(below.id)).toMatchObject({ trace_id: top.id });
   });
 
-  test("goes where a release that does not know of it has written the runs", async ({ expect }) => {
+  test("is removed if a release without waiting runs has written it", async ({ expect }) => {
     const { store, ref } = await waitingTrace();
     const copied = await inShard(ref, (sql) => sql.exec("SELECT * FROM pending_writes").one());
     expect(await store.ids()).toHaveLength(3);
@@ -304,13 +305,13 @@ describe("what waits", () => {
     expect(await counts(ref)).toEqual([3, 0]);
   });
 
-  test("tells another day of its totals when it is settled, should the runs above it be of there", async ({
+  test("reports its totals to another day when it is settled, if the runs above it are of that day", async ({
     expect,
   }) => {
     const store = new TestStore();
     const top = root({ start: new Date(NOON.getTime() - DAY_MS) });
     const step = child(top, { start: NOON });
-    // It says of its parent that this is in another trace.
+    // It claims that its parent is in another trace.
     const elsewhere = child(root({ start: NOON }), { start: NOON, id: step.id });
     const below = child(elsewhere, { start: NOON });
     const usage = { usage_metadata: { input_tokens: 3, output_tokens: 4 } };
@@ -325,7 +326,7 @@ describe("what waits", () => {
     expect(await store.run(top.id)).toMatchObject({ total_tokens: 7 });
   });
 
-  test("stays as it was when a request fails, and nothing of that one does", async ({ expect }) => {
+  test("is not changed by a failing request, of which nothing is stored", async ({ expect }) => {
     const { store, ref, runs } = await waitingTrace();
     const [top, step, model] = runs;
     const write = (kind: "post" | "patch", body: object) =>

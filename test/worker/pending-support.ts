@@ -10,7 +10,7 @@ export const END = { end_time: "2026-03-01T12:00:05Z", outputs: { text: "an answ
 
 export type Waiting = { store: TestStore; ref: ShardRef; runs: [RunData, RunData, RunData] };
 
-/** A trace of three runs that nothing but their creates is known of. */
+/** Creates a trace of three runs without any updates. */
 export async function waitingTrace(fields: object = {}): Promise<Waiting> {
   const store = new TestStore();
   const top = { ...root({ start: NOON, name: "top" }), ...fields };
@@ -21,7 +21,7 @@ export async function waitingTrace(fields: object = {}): Promise<Waiting> {
   return { store, ref, runs: [top, step, model] };
 }
 
-/** Runs that have a row of their own, and rows of those that wait. */
+/** Returns the number of runs with their own row, and the number of rows of waiting runs. */
 export function counts(ref: ShardRef): Promise<[runs: number, waiting: number]> {
   return inShard(ref, (sql) => [
     sql.exec<{ n: number }>("SELECT count(*) AS n FROM runs").one().n,
@@ -33,7 +33,7 @@ export async function statuses(store: TestStore): Promise<Record<string, string>
   return Object.fromEntries((await store.select()).map(({ run }) => [run.id, run.status]));
 }
 
-/** Has what waits there have waited for so long. */
+/** Makes waiting runs look as if they had waited for `ms` milliseconds. */
 export async function letWait(ref: ShardRef, ms: number): Promise<void> {
   await inShard(ref, (sql) =>
     sql.exec("UPDATE pending_writes SET received_at = received_at - ?", ms * 1_000).toArray(),

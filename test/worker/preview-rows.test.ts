@@ -11,14 +11,14 @@ import { migrateIndex } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-/** As the deletion of a branch ends its preview. */
+/** Ends a preview like the deletion of its branch. */
 function end(of: TestDeployment, branch: string, deletedAt: number): Promise<string | undefined> {
   const config = { ended_previews: { [branch]: deletedAt } };
   return endPreview(env.DB, of, { branch, deletedAt, config, now: Date.now() });
 }
 
-describe("a preview is made", () => {
-  test("once for a branch, whatever has been looked at before", async ({ expect }) => {
+describe("a preview is created", () => {
+  test("once for a branch, whatever was read before", async ({ expect }) => {
     const of = await newDeployment();
     const first = await newPreview(of, { branch: "next", pushedAt: 10 });
     expect(await newPreview(of, { branch: "next", pushedAt: 20 })).toBeNull();
@@ -28,7 +28,7 @@ describe("a preview is made", () => {
     expect(await newPreview(another, { branch: "next", pushedAt: 10 })).not.toBeNull();
   });
 
-  test("as long as there is room for it", async ({ expect }) => {
+  test("as long as there is room", async ({ expect }) => {
     const of = await newDeployment();
     for (const branch of ["a", "b"]) await newPreview(of, { branch, pushedAt: 1, most: 2 });
     expect(await newPreview(of, { branch: "c", pushedAt: 1, most: 2 })).toBeNull();
@@ -37,7 +37,7 @@ describe("a preview is made", () => {
     expect(await newPreview(of, { branch: "c", pushedAt: 1, most: 2 })).not.toBeNull();
   });
 
-  test("of a deployment in service only", async ({ expect }) => {
+  test("for a deployment in service only", async ({ expect }) => {
     const of = await newDeployment();
     await markDeleted(of);
     expect(await newPreview(of, { branch: "next", pushedAt: 1 })).toBeNull();
@@ -45,7 +45,7 @@ describe("a preview is made", () => {
     expect(await newPreview(foreign, { branch: "next", pushedAt: 1 })).toBeNull();
   });
 
-  test("of a push after the last deletion of its branch", async ({ expect }) => {
+  test("only by a push after the last deletion of its branch", async ({ expect }) => {
     const of = await newDeployment();
     expect(await end(of, "next", 20)).toBeUndefined();
     expect(await newPreview(of, { branch: "next", pushedAt: 20 })).toBeNull();

@@ -36,7 +36,7 @@ function selected(prices: PriceMap, at = NOON): string | null {
   return selectPrice(prices, model("house-model"), at, 0)?.id ?? null;
 }
 
-test("gives a workspace its own prices", async ({ expect }) => {
+test("the cache gives a workspace its own prices", async ({ expect }) => {
   const workspaceId = crypto.randomUUID();
   const { id, ...fields } = row(workspaceId);
   await insertModelPrice(env.DB, { id, ...fields });
@@ -52,7 +52,7 @@ test("gives a workspace its own prices", async ({ expect }) => {
   expect(selected(await loadPrices(env.DB, crypto.randomUUID()))).toBeNull();
 });
 
-test("the newest of equal prices counts", async ({ expect }) => {
+test("the newest of equal prices is used", async ({ expect }) => {
   const workspaceId = crypto.randomUUID();
   const older = row(workspaceId, { created_at: 1 });
   const newer = row(workspaceId, { created_at: 2 });
@@ -61,7 +61,7 @@ test("the newest of equal prices counts", async ({ expect }) => {
   expect(selected(await loadPrices(env.DB, workspaceId))).toBe(newer.id);
 });
 
-test("reads them again after 30 seconds, or when they were changed", async ({ expect }) => {
+test("prices are read again after 30 seconds, or when they were changed", async ({ expect }) => {
   const workspaceId = crypto.randomUUID();
   const now = vi.spyOn(Date, "now").mockReturnValue(1_000_000);
   const first = await loadPrices(env.DB, workspaceId);

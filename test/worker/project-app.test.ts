@@ -19,7 +19,7 @@ const HOST = {
   fetch: async () => new Response("the app's"),
 };
 
-/** Its modules are its own: they remember how the project describes itself, and files share an isolate. */
+/** Loads new modules: they cache the project's description, and files share an isolate. */
 async function ownApp() {
   vi.resetModules();
   const { createApp } = await import("../../src/app.ts");
@@ -33,7 +33,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a request to a project's app is one line of the log, with the headers that the project chose", async ({
+test("a request to a project's app is logged as one line, with the headers that the project selects", async ({
   expect,
 }) => {
   const lines: Record<string, unknown>[] = [];

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, test, vi } from "vitest";
-import { decide } from "../../src/rate-limits/decide.ts";
+import { decideAdmission } from "../../src/rate-limits/decide.ts";
 import { LocalLimiters } from "../../src/rate-limits/local-limiter.ts";
 import type { TakeRequest } from "../../src/rate-limits/sliding-window.ts";
 import type { Limit } from "../../src/rate-limits/policy.ts";
@@ -32,13 +32,13 @@ async function storedKeys(object: ReturnType<typeof newObject>): Promise<string[
   return runInDurableObject(object, (_, { storage }) => [...storage.kv.list()].map(([key]) => key));
 }
 
-describe("the object that counts", () => {
-  test("refuses one too many, and says when to come again", async ({ expect }) => {
+describe("the counting object", () => {
+  test("refuses a request over the limit, and reports when to retry", async ({ expect }) => {
     const object = newObject();
     expect(await object.take(one(LOW))).toMatchObject({ admitted: true, free: 1, lease: null });
     now += 4_000;
     expect(await object.take(one(LOW))).toMatchObject({ admitted: true, free: 0 });
-    // The first permit comes back after the interval and what clocks may differ by.
+    // The first permit is free again after the interval and the tolerance for clocks.
     expect(await object.take(one(LOW))).toMatchObject({ admitted: false, retryMs: 6_200 });
     now += 6_199;
     expect(await object.take(one(LOW))).toMatchObject({ admitted: false, retryMs: 1 });
@@ -46,7 +46,7 @@ describe("the object that counts", () => {
     expect(await object.take(one(LOW))).toMatchObject({ admitted: true, free: 0 });
   });
 
-  test("knows after an eviction what was used, and what is leased", async ({ expect }) => {
+  test("keeps used permits and leases over an eviction", async ({ expect }) => {
     const object = newObject();
     await object.take(one(HIGH));
     const answer = await object.take(one(HIGH, { spare: 15 }));
@@ -57,11 +57,11 @@ describe("the object that counts", () => {
     await evictDurableObject(object);
     const settled = [{ lease: Number(lease), used: 5 }];
     expect(await object.take(one(HIGH, { settled }))).toMatchObject({ free: 991 });
-    // It is told twice when an answer was lost.
+    // A lease is settled twice when an answer was lost.
     expect(await object.take(one(HIGH, { settled }))).toMatchObject({ free: 990 });
   });
 
-  test("a lease that is never told of again counts as used when it ends", async ({ expect }) => {
+  test("counts a lease that is never settled as used when it ends", async ({ expect }) => {
     const object = newObject();
     const answer = await object.take(one(HIGH, { spare: 10 }));
     expect(answer.leaseMs).toBe(4_995);
@@ -73,9 +73,7 @@ describe("the object that counts", () => {
     expect(await object.take(one(HIGH, { needed: 0 }))).toMatchObject({ free: 1000 });
   });
 
-  test("a clock that is set back frees nothing, and time goes on from there", async ({
-    expect,
-  }) => {
+  test("frees nothing when its clock is set back, and continues from there", async ({ expect }) => {
     const object = newObject();
     for (let count = 0; count < 2; count += 1) await object.take(one(LOW));
     now -= 3_600_000;
@@ -86,7 +84,7 @@ describe("the object that counts", () => {
     expect(await object.take(one(LOW))).toMatchObject({ admitted: true });
   });
 
-  test("leases no low limit, and never all that is left", async ({ expect }) => {
+  test("leases no low limit, and never all remaining permits", async ({ expect }) => {
     expect(await newObject().take(one({ count: 100, seconds: 60 }, { spare: 5 }))).toMatchObject({
       free: 99,
       lease: null,
@@ -102,7 +100,7 @@ describe("the object that counts", () => {
     expect(await object.take(one(HIGH))).toMatchObject({ admitted: true });
   });
 
-  test("writes nothing when it gives nothing", async ({ expect }) => {
+  test("writes nothing when it grants nothing", async ({ expect }) => {
     const object = newObject();
     await object.take(one(HIGH, { needed: 0 }));
     expect(await storedKeys(object)).toEqual([]);
@@ -131,7 +129,7 @@ describe("the object that counts", () => {
     expect(await runDurableObjectAlarm(object)).toBe(true);
   });
 
-  test("three isolates admit together what the limit allows", async ({ expect }) => {
+  test("admits no more than the limit from three isolates together", async ({ expect }) => {
     const object = newObject();
     const work: Promise<unknown>[] = [];
     const isolates = [1, 2, 3].map(() => new LocalLimiters(() => Date.now()));
@@ -140,11 +138,11 @@ describe("the object that counts", () => {
       now += 1;
       const limiters = isolates[count % 3];
       if (limiters === undefined) throw new Error("There are three");
-      const { kind } = await decide(limiters.get("one"), HIGH, {
+      const { kind } = await decideAdmission(limiters.get("one"), HIGH, {
         ask: (request) => object.take(request),
         now: limiters.now,
         goOn: (more) => void work.push(more),
-        // Nothing that is left over comes back while this goes on.
+        // Unused permits do not come back meanwhile.
         wait: () => new Promise(() => {}),
         onUnreachable: (error) => {
           throw error;

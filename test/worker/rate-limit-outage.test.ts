@@ -5,7 +5,7 @@ import { createApp } from "../../src/app.ts";
 
 const app = createApp();
 
-/** Nothing that is asked answers. */
+/** Limiters that never answer. */
 const BROKEN_LIMITERS = {
   getByName: () => ({ take: () => Promise.reject(new Error("no object here")) }),
 };
@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 describe("requests are admitted", () => {
-  test("when their object fails; once a minute the log says so", async ({ expect }) => {
+  test("when their object fails, with one log line a minute", async ({ expect }) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const now = vi.spyOn(Date, "now").mockReturnValue(Date.UTC(2030, 0, 1));
     for (const afterMs of [0, 1_000, 5_000, 60_000]) {
@@ -54,7 +54,7 @@ describe("requests are admitted", () => {
     expect(lines).toEqual([line, line]);
   });
 
-  test("and counted by their key when nobody knows whether it is one", async ({ expect }) => {
+  test("and counted by their key while its validity is unknown", async ({ expect }) => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const response = await request("/api/v1/sessions", "tw_key", { DB: BROKEN_DATABASE });
     expect(response.status).toBe(500);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { build, type Files, HOST_WITHOUT_PACKAGES, keepPackage } from "./build-support.ts";
 
-/** A project of a graph that is none, so that there is little to bundle besides what a test is about. */
+/** Returns a project with an invalid graph, so that there is little to bundle apart from what a test needs. */
 function projectWith(files: Files, packages: Record<string, object> = {}, ui?: object): Files {
   const dependencies = Object.fromEntries(Object.keys(packages).map((name) => [name, "1.0.0"]));
   const folders = Object.fromEntries(
@@ -19,7 +19,7 @@ function projectWith(files: Files, packages: Record<string, object> = {}, ui?: o
   };
 }
 
-/** What such a build answers, what it told, and whether it asked for what bundles components. */
+/** Runs such a build. Returns its answer, its log, and whether it requested the bundler for components. */
 async function built(files: Files) {
   let isAsked = false;
   const { answer, lines } = await build({
@@ -39,7 +39,7 @@ async function built(files: Files) {
   return { answer, lines, text, isAsked };
 }
 
-test("a package whose entry for browsers lacks an export is taken as Node takes it", async () => {
+test("a package whose browser entry lacks an export is resolved as by Node", async () => {
   const server = await keepPackage("server", {
     "package.json": JSON.stringify({
       name: "server",
@@ -73,7 +73,7 @@ test("a package whose entry for browsers lacks an export is taken as Node takes 
 describe("a project with components", () => {
   const UI = { agent: "./ui/index.tsx" };
 
-  test("has them bundled, with Tailwind that it has not installed, and is told of once", async () => {
+  test("has them bundled with Tailwind, which it has not installed, and gets one warning", async () => {
     const styled = await keepPackage("styled", {
       "package.json": JSON.stringify({
         name: "styled",
@@ -110,7 +110,7 @@ describe("a project with components", () => {
       'ui "agent": ui/index.tsx:2:5: Unexpected ";"',
     ],
     [
-      "a style sheet that is not there",
+      "a missing style sheet",
       { "ui/index.tsx": 'import "./a.css";', "ui/a.css": '@import "nowhere/a.css";' },
       "Can't resolve 'nowhere/a.css' in 'ui'",
     ],
@@ -128,7 +128,7 @@ describe("a project with components", () => {
     expect(answer).toEqual({ ok: false, message: expect.stringContaining(message) });
   });
 
-  test("whose module is missing is told so, by an isolate that bundles none", async () => {
+  test("fails with the missing module in an isolate without the bundler for components", async () => {
     const { answer, isAsked } = await built(projectWith({}, {}, UI));
     expect(answer).toEqual({
       ok: false,
@@ -138,7 +138,7 @@ describe("a project with components", () => {
   });
 });
 
-test("a project without components is built in an isolate without what bundles them", async () => {
+test("a project without components is built in an isolate without the bundler for components", async () => {
   const { answer, isAsked } = await built(projectWith({}));
   expect(answer).toEqual({ ok: true, tarball: expect.any(Uint8Array) });
   expect(isAsked).toBe(false);

@@ -29,7 +29,7 @@ async function send(path: string, { method = "GET", headers = {}, body, vars = {
 }
 
 describe("a request without a key", () => {
-  test("counts by its address, whatever users it names", async ({ expect }) => {
+  test("is counted by its address, whatever users it names", async ({ expect }) => {
     const counted = async (user: string, address: string): Promise<string> => {
       const headers = { "x-user-id": user, "cf-connecting-ip": address };
       const { status, headers: answered } = await send("/api/v1/sessions", {
@@ -66,7 +66,7 @@ describe("the log of requests", () => {
     [`GET /v2/auth/wait/${SECRET}`, { route: "/v2/auth/wait/:auth_id" }],
     [`GET /v2/auth/callback/google?state=${SECRET}`, { route: "/v2/auth/callback/:provider_id" }],
     [`GET /api/v1/nothing/${SECRET}`, { route: null }],
-  ])("names the route and ids of %s, and no token", async ([sent, logged], { expect }) => {
+  ])("has the route and ids of %s, and no token", async ([sent, logged], { expect }) => {
     const lines: string[] = [];
     for (const level of ["log", "info", "warn", "error"] as const) {
       vi.spyOn(console, level).mockImplementation((line: unknown) => void lines.push(String(line)));
@@ -90,7 +90,7 @@ describe("a server without keys", () => {
     [{ origin: "https://evil.example" }, 403],
     [{ origin: "null" }, 403],
   ] as const)(
-    "takes requests of local pages only: %j is %i",
+    "accepts requests of local pages only: %j is %i",
     async ([headers, status], { expect }) => {
       const sent = { method: "POST", headers: { ...headers, "content-type": "application/json" } };
       const answer = await send("/threads/count", { ...sent, body: "{}", vars: OPEN });
@@ -99,7 +99,7 @@ describe("a server without keys", () => {
     },
   );
 
-  test("takes them by local addresses only, unless others are listed", async ({ expect }) => {
+  test("accepts them at local addresses only, unless others are listed", async ({ expect }) => {
     const sent = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
     const byHost = (vars: object) =>
       send("http://rebound.example/threads/count", { ...sent, vars });
@@ -110,7 +110,7 @@ describe("a server without keys", () => {
   });
 });
 
-describe("a Host that is none", () => {
+describe("an invalid Host", () => {
   test.for([
     ["a:b:c", "http://a:b:c/ok"],
     ["a:99999", "http://a:99999/ok"],
@@ -118,10 +118,10 @@ describe("a Host that is none", () => {
     ["a, b", "http://a, b/ok"],
     ["a/threads?", "http://a/threads?/ok"],
     ["user@a", "http://user@a/ok"],
-  ])("is answered 400, and logged: %s", async ([host = "", url], { expect }) => {
+  ])("gets a 400, and is logged: %s", async ([host = "", url], { expect }) => {
     const logged = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const request = new Request("http://localhost/ok", { headers: { host } });
-    // No request can be made with such a URL, and yet the runtime receives them.
+    // A request with such a URL cannot be constructed, but the runtime receives them.
     Object.defineProperty(request, "url", { value: url });
     const ctx = createExecutionContext();
     const response = await app.fetch(request, { ...env, LOG_LEVEL: "warn" }, ctx);

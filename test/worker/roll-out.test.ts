@@ -11,7 +11,7 @@ type Revision = typeof revisions.$inferSelect;
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-/** Nothing of these tests gets as far as code. */
+/** The tests here never get as far as the code. */
 const NO_EXPORTS = {} as Cloudflare.Exports;
 
 async function dueRevision(change: Partial<Revision>) {

@@ -4,15 +4,14 @@ import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, inject, test } from "vitest";
 import { deployments, revisions } from "../../src/db/deployments-schema.ts";
 import { selectDeployment } from "../../src/db/deployments-repo.ts";
-import { interruptRevision } from "../../src/db/revisions-repo.ts";
+import { interruptRevision, type RevisionRow } from "../../src/db/revisions-repo.ts";
 import {
   activateRevision,
   moveRevision,
-  type RevisionRow,
   ROLLOUT_WORK,
   settleRevision,
 } from "../../src/db/rollouts-repo.ts";
-import { type Held, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
+import { type HeldRow, releaseLease, renewLease, takeLease } from "../../src/db/leases-repo.ts";
 import type { RevisionRef } from "../../src/lib/revision-ref.ts";
 import { markDeleted, newDeployment, newRevision } from "./deployment-support.ts";
 import { migrateIndex } from "./support.ts";
@@ -22,7 +21,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 const NOW = 1000;
 const UNTIL = 2000;
 
-type RolloutLease = Held<RevisionRef>;
+type RolloutLease = HeldRow<RevisionRef>;
 
 function claimRevision(
   held: RolloutLease,
@@ -31,7 +30,7 @@ function claimRevision(
   return takeLease(env.DB, ROLLOUT_WORK, held, time);
 }
 
-/** A deployment whose only revision one worker has claimed. */
+/** Creates a deployment whose only revision one worker has claimed. */
 async function claimed(): Promise<RolloutLease> {
   const of = await newDeployment();
   const found = await selectDeployment(env.DB, of);
@@ -45,7 +44,7 @@ async function claim(ref: Omit<RolloutLease, "lease">, lease: string, now = NOW)
   return held;
 }
 
-/** Whether each thing that a worker does still has an effect. */
+/** Returns for each operation of a worker whether it still has an effect. */
 async function effects(lease: RolloutLease): Promise<boolean[]> {
   return [
     await renewLease(env.DB, ROLLOUT_WORK, lease, 1),
@@ -73,8 +72,8 @@ async function stateOf({ workspaceId, deploymentId, revisionId }: RolloutLease) 
   };
 }
 
-describe("a worker whose revision was taken from it has no effect any more", () => {
-  test("by a newer revision, also when that serves already", async ({ expect }) => {
+describe("a worker that lost its revision has no effect any more", () => {
+  test("to a newer revision, also if that serves already", async ({ expect }) => {
     const slow = await claimed();
     const newer = { ...slow, revisionId: await newRevision(slow) };
     expect(await effects(slow)).toEqual(NONE);
@@ -89,7 +88,7 @@ describe("a worker whose revision was taken from it has no effect any more", () 
     expect(await stateOf(newer as RolloutLease)).toMatchObject({ status: "DEPLOYED", due: null });
   });
 
-  test("by an interruption", async ({ expect }) => {
+  test("to an interruption", async ({ expect }) => {
     const slow = await claimed();
     await interruptRevision(env.DB, slow, slow.revisionId, NOW);
     expect(await effects(slow)).toEqual(NONE);
@@ -97,14 +96,14 @@ describe("a worker whose revision was taken from it has no effect any more", () 
     expect(await claimRevision(slow, { now: NOW, until: UNTIL })).toBeUndefined();
   });
 
-  test("by the deletion of the deployment", async ({ expect }) => {
+  test("to the deletion of the deployment", async ({ expect }) => {
     const slow = await claimed();
     await markDeleted(slow);
     expect(await effects(slow)).toEqual(NONE);
     expect(await stateOf(slow)).toEqual({ active: null, status: "SKIPPED", due: null });
   });
 
-  test("by another worker, once its lease has run out", async ({ expect }) => {
+  test("to another worker, after its lease has expired", async ({ expect }) => {
     const slow = await claimed();
     const other = { ...slow, lease: "second" };
     const early = { now: UNTIL - 1, until: UNTIL };
@@ -116,7 +115,7 @@ describe("a worker whose revision was taken from it has no effect any more", () 
     expect(await stateOf(slow)).toMatchObject({ active: slow.revisionId, status: "DEPLOYED" });
   });
 
-  test("by the other worker, which has ended it", async ({ expect }) => {
+  test("to another worker, which has ended it", async ({ expect }) => {
     const slow = await claimed();
     const other = await claim(slow, "second", UNTIL);
     const ending = { status: "BUILD_FAILED", message: "broken", now: NOW } as const;
@@ -127,7 +126,7 @@ describe("a worker whose revision was taken from it has no effect any more", () 
   });
 });
 
-test("two workers that ask at once: one has the revision", async ({ expect }) => {
+test("only one of two concurrent workers gets the revision", async ({ expect }) => {
   const of = await newDeployment();
   const found = await selectDeployment(env.DB, of);
   const ref = { ...of, revisionId: found?.revision.id ?? "" };

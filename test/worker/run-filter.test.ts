@@ -9,10 +9,10 @@ import {
   matchingTracesSql,
   parseFilter,
 } from "../../src/tracing/filter/filter.ts";
-import { requiredTexts, TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
+import { requiredTexts, SEARCHED_TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import type { TextRow } from "../../src/tracing/shard/segments/run-segments.ts";
 import { TextFilter, textTest } from "../../src/tracing/shard/segments/text-filter.ts";
-import { shardObjectName } from "../../src/tracing/shard/shard-ref.ts";
+import { shardObjectName } from "../../src/lib/object-names.ts";
 import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 import { startsWithin } from "../../src/tracing/filter/run-key.ts";
 import { evaluate } from "../unit/tracing/filter/model/evaluate.ts";
@@ -97,15 +97,15 @@ function idsWhere(database: SqlStorage, condition: Sql): string[] {
     .map((row) => row.id);
 }
 
-/** By id, what the texts of each run are made of. */
+/** Returns by id the packed texts of each run. */
 function packedTexts(database: SqlStorage): Map<string, Uint8Array> {
   const rows = database.exec<{ id: string } & TextRow>(
-    `SELECT id, ${TEXT_COLUMNS.join(", ")} FROM runs`,
+    `SELECT id, ${SEARCHED_TEXT_COLUMNS.join(", ")} FROM runs`,
   );
   return new Map(
     rows.toArray().map((row) => {
       const filter = new TextFilter();
-      for (const column of TEXT_COLUMNS) filter.add(row[column] ?? "");
+      for (const column of SEARCHED_TEXT_COLUMNS) filter.add(row[column] ?? "");
       return [row.id, filter.packed() ?? new Uint8Array()];
     }),
   );
@@ -118,7 +118,7 @@ function plan(database: SqlStorage, query: Sql): string[] {
     .map(({ detail }) => detail);
 }
 
-/** The ids of traces with a run, or root run, for which the expression holds. */
+/** Returns the ids of traces with a run, or root run, for which the expression holds. */
 function tracesOf(
   given: readonly Run[],
   expression: Expression,
@@ -146,11 +146,11 @@ describe("a compiled filter", () => {
       });
       fc.assert(property, { seed: 20_260_301, numRuns: 500 });
     });
-    // The comparison is worth nothing where every filter selects all runs or none.
+    // The comparison would be meaningless if every filter selected all runs or none.
     expect(seen.some).toBeGreaterThan(200);
   });
 
-  test("requires no texts that a run lacks for which it holds", async ({ expect }) => {
+  test("requires no text that a matching run lacks", async ({ expect }) => {
     const seen = { found: 0, leftOut: 0 };
     await inShard((database) => {
       const property = fc.property(runs, fc.array(expression, { maxLength: 12 }), (given, all) => {
@@ -170,7 +170,7 @@ describe("a compiled filter", () => {
       });
       fc.assert(property, { seed: 20_261_101, numRuns: 500 });
     });
-    // The comparison is worth nothing where nothing is found, or nothing left out.
+    // The comparison would be meaningless if nothing were found, or nothing left out.
     expect(seen.found).toBeGreaterThan(100);
     expect(seen.leftOut).toBeGreaterThan(1000);
   });
@@ -229,7 +229,7 @@ describe("a compiled filter", () => {
     });
   });
 
-  test("holds for every run when there is no scope", ({ expect }) => {
+  test("holds for every run if there is no scope", ({ expect }) => {
     expect(compileScopes({ filter: undefined }, "r")).toEqual({ text: "1", params: [] });
   });
 });
@@ -304,9 +304,7 @@ describe("a query plan", () => {
     );
   };
 
-  test("goes from one bound of a segment to the other, and sorts what it has found", async ({
-    expect,
-  }) => {
+  test("reads a segment from one bound to the other, and sorts its results", async ({ expect }) => {
     const pair = 'and(eq(metadata_key, "env"), eq(metadata_value, "prod"))';
     const has = 'has(metadata, \'{"env":"prod"}\')';
     await inShard((database) => {
@@ -325,7 +323,7 @@ describe("a query plan", () => {
     });
   });
 
-  test("goes from a run to its entries, whatever is asked of them", async ({ expect }) => {
+  test("reads the entries of a run, with any condition on them", async ({ expect }) => {
     await inShard((database) => {
       const steps = plan(
         database,
@@ -342,7 +340,7 @@ describe("a query plan", () => {
     });
   });
 
-  test("goes from traces to their runs by when those start", async ({ expect }) => {
+  test("reads the runs of traces by their start", async ({ expect }) => {
     await inShard((database) => {
       const span = { from: 1, to: 2 };
       const { text, params } = compileScopes({ treeFilter: 'eq(name, "a")' }, "r", undefined, span);

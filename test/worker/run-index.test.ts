@@ -22,7 +22,7 @@ async function indexRuns(...given: Parameters<typeof enterRuns>) {
   return told;
 }
 
-/** The object that has the ids that end in `digit` and do not tell their time. */
+/** Returns the object for ids that end in `digit` and contain no time. */
 function partition(workspaceId: string, digit: string) {
   return env.RUN_INDEX.getByName(`${workspaceId}/${digit}`);
 }
@@ -40,7 +40,7 @@ function idEnding(digit: string): string {
   return `${crypto.randomUUID().slice(0, -1)}${digit}`;
 }
 
-/** An environment whose indexes are restarted so often before they can keep anything. */
+/** Returns an environment whose indexes are restarted this number of times before they can store anything. */
 function restarting(times: number): Pick<Env, "RUN_INDEX" | "JURISDICTION"> {
   let left = times;
   const getByName = (name: string) => {
@@ -56,7 +56,7 @@ function restarting(times: number): Pick<Env, "RUN_INDEX" | "JURISDICTION"> {
 }
 
 describe("the index of runs", () => {
-  test("finds each run's shard, whatever kind of id it has", async ({ expect }) => {
+  test("finds each run's shard, for any kind of id", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const ids = [
       ...Array.from({ length: 40 }, () => crypto.randomUUID()),
@@ -73,7 +73,7 @@ describe("the index of runs", () => {
     }
   });
 
-  test("knows nothing of other workspaces, and writes nothing when it is asked", async ({
+  test("contains nothing of other workspaces, and writes nothing when it is read", async ({
     expect,
   }) => {
     const [workspaceId, other] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -86,7 +86,7 @@ describe("the index of runs", () => {
     expect(tables).toEqual([]);
   });
 
-  test("leaves a run of a project where it was first, and says so", async ({ expect }) => {
+  test("keeps a run of a project in its first place, and reports it", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const [moved, same] = [crypto.randomUUID(), crypto.randomUUID()];
     await indexRuns(env, workspaceId, [place(moved), place(same)]);
@@ -111,7 +111,7 @@ describe("the index of runs", () => {
     expect(await locateRun(env, workspaceId, id)).toEqual({ runId: id, ref });
   });
 
-  test("announces a run that was asked for before it came, once", async ({ expect }) => {
+  test("announces a run that was requested before it came, once", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const [asked, other] = [idEnding("b"), idEnding("b")];
     expect(await locateRun(env, workspaceId, asked, { await: true })).toBeNull();
@@ -141,7 +141,7 @@ describe("the index of runs", () => {
     expect(found).toHaveLength(60);
   });
 
-  test("finds a run that is on its way to the disk, and enters it again when it was lost there", async ({
+  test("finds a run that is being written, and enters it again if it was lost", async ({
     expect,
   }) => {
     const workspaceId = crypto.randomUUID();
@@ -159,7 +159,7 @@ describe("the index of runs", () => {
     expect(await locateRun(env, workspaceId, id)).toBeNull();
   });
 
-  test("enters runs again whose index was restarted before it kept them, and gives up at the third time", async ({
+  test("enters runs again if their index was restarted before it stored them, up to three times", async ({
     expect,
   }) => {
     const workspaceId = crypto.randomUUID();
@@ -177,14 +177,14 @@ describe("the index of runs", () => {
 
     const lost = await enter(3);
     await expect(lost.entered).rejects.toThrow("restarted over and over");
-    // What was not kept is no entry of this isolate either: the runs can be sent again.
+    // Runs that were not stored are not in this isolate's cache either: they can be sent again.
     const again = lost.ids.map((id) => place(id));
     await evictDurableObject(partition(workspaceId, "e"));
     expect((await indexRuns(env, workspaceId, again)).awaited).toEqual([lost.ids[1]]);
     expect(await rows(workspaceId, "e", "places")).toEqual([...ids, ...lost.ids].toSorted());
   });
 
-  test("says that runs are not stored that came to another shard while the index was restarted", async ({
+  test("reports runs as not stored if they came to another shard while the index was restarted", async ({
     expect,
   }) => {
     const workspaceId = crypto.randomUUID();
@@ -206,7 +206,9 @@ describe("the index of runs", () => {
     expect(await locateRun(env, workspaceId, id)).toEqual({ runId: id, ref });
   });
 
-  test("keeps what it could not write, and writes it the next time", async ({ expect }) => {
+  test("keeps entries that it could not write, and writes them the next time", async ({
+    expect,
+  }) => {
     const workspaceId = crypto.randomUUID();
     const made = v7();
     const stub = env.RUN_INDEX.getByName(`${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`);
@@ -227,13 +229,13 @@ describe("the index of runs", () => {
     expect(await locateRun(env, workspaceId, made)).not.toBeNull();
   });
 
-  test("keeps at once what several requests have reserved", async ({ expect }) => {
+  test("stores the reservations of several requests at once", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const made = v7();
     const stub = env.RUN_INDEX.getByName(`${workspaceId}/day-${Math.floor(Date.now() / DAY_MS)}`);
     const ids = Array.from({ length: 5 }, (_, index) => `${made.slice(0, -1)}${index}`);
     const instances = await Promise.all(ids.map((id) => stub.reserve([place(id)])));
-    // The second finds nothing to write.
+    // The second one finds nothing to write.
     for (const { instance } of instances.slice(0, 2)) {
       expect(await stub.keep(instance ?? "")).toBe(true);
     }
@@ -245,7 +247,7 @@ describe("the index of runs", () => {
     expect(packs).toHaveLength(1);
   });
 
-  test("forgets runs that are gone for certain, and then itself", async ({ expect }) => {
+  test("deletes runs that are certainly deleted, and then itself", async ({ expect }) => {
     const workspaceId = crypto.randomUUID();
     const [old, young, waited] = [idEnding("c"), idEnding("c"), idEnding("c")];
     await indexRuns(env, workspaceId, [place(old), place(young)]);

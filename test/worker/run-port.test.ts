@@ -47,14 +47,14 @@ test.for([101, 1e9, Infinity, 0, -1, 1.5, "many", null])(
   },
 );
 
-test("code that knows no short pages gets none", async ({ expect }) => {
+test("code that does not support short pages gets none", async ({ expect }) => {
   const table = tableOf(() => ({ ...PAGE, next: "1" }));
   const port = new ReadPort(table, () => {});
   expect(await port.checkpointPage({ limit: 5 })).toEqual({ checkpoints: [], next: "1" });
   await expect(port.listCheckpoints({ limit: 5 })).rejects.toThrow('lower "limit"');
 });
 
-test("code that knows no turns of the store gets all its answers, or an error", async ({
+test("code that does not support turns of the store gets all its answers, or an error", async ({
   expect,
 }) => {
   const turn = { answers: [null], begun: null, rows: 1, bytes: 0 };
@@ -75,9 +75,7 @@ test("reads and writes are counted", async ({ expect }) => {
   ]);
 });
 
-test("calls are worked on one after the other, and too many that wait are refused", async ({
-  expect,
-}) => {
+test("calls are handled one after the other, and refused if too many wait", async ({ expect }) => {
   let atWork = 0;
   let most = 0;
   const port = portWithStore(async () => {
@@ -94,7 +92,7 @@ test("calls are worked on one after the other, and too many that wait are refuse
   await expect(port.storeTurn([get])).resolves.toMatchObject({ answers: [null] });
 });
 
-test("a call that fails does not stop the next one", async ({ expect }) => {
+test("a failing call does not stop the next one", async ({ expect }) => {
   let calls = 0;
   const port = portWithStore(async () => {
     calls += 1;

@@ -33,7 +33,7 @@ async function resultOf(thread: TestThread, runId: string): Promise<Values> {
   return JSON.parse(await textOf(joined.value));
 }
 
-/** A run that waits for its time. */
+/** Creates a run that waits for its time. */
 async function waitingRun(thread: TestThread): Promise<string> {
   const body = { input: {}, after_seconds: 3600 };
   const created = await thread.run("configurable", body, { principal });
@@ -59,10 +59,10 @@ describe("the user of a run", () => {
     expect((await resultOf(thread, runId)).seen.configurable).toMatchObject(nodesSee);
   });
 
-  test("is still known when a run goes on whose process died", async ({ expect }) => {
+  test("is still known when a run continues after its process died", async ({ expect }) => {
     const thread = newThread();
     const runId = await waitingRun(thread);
-    // As a crash in its first attempt leaves it.
+    // A crash in its first attempt leaves this state.
     await runInDurableObject(thread.object, (_, { storage }) => {
       storage.sql.exec("UPDATE runs SET status = 'running', attempt = 1, started_at = 1");
     });
@@ -72,7 +72,7 @@ describe("the user of a run", () => {
     expect(seen).toMatchObject({ metadata: { run_attempt: 2 } });
   });
 
-  test("is stored until the run has ended, and nowhere but with it", async ({ expect }) => {
+  test("is stored until the run has ended, and only with it", async ({ expect }) => {
     const thread = newThread();
     const runId = await waitingRun(thread);
     expect(await storedPrincipals(thread)).toEqual([JSON.stringify(principal)]);
@@ -84,7 +84,7 @@ describe("the user of a run", () => {
     expect(await storedPrincipals(thread)).toEqual([null]);
   });
 
-  test("goes with a run that ends by itself, and leaves no checkpoint", async ({ expect }) => {
+  test("is deleted with a run that ends by itself, and is in no checkpoint", async ({ expect }) => {
     const thread = newThread();
     const body = { input: { messages: [{ role: "user", content: "hello" }] } };
     const created = await thread.run("appender", body, { principal, follow: "result" });

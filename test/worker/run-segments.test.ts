@@ -3,11 +3,11 @@ import { runInDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { assert, test } from "vitest";
 import { termsOfRun } from "../../src/tracing/filter/run-terms.ts";
-import { TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
+import { SEARCHED_TEXT_COLUMNS } from "../../src/tracing/filter/required-texts.ts";
 import {
-  type Required,
+  type RequiredTerms,
   RunSegments,
-  type Span,
+  type StartRange,
   type TextRow,
 } from "../../src/tracing/shard/segments/run-segments.ts";
 import { textTest } from "../../src/tracing/shard/segments/text-filter.ts";
@@ -39,7 +39,7 @@ type Write = Omit<
   output: string | null;
 };
 
-/** Several runs in a transaction, the shard being opened again, or a transaction that fails. */
+/** Several runs in a transaction, a restart of the shard, or a transaction that fails. */
 const steps = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: fc.array(writes, { minLength: 1, maxLength: 8 }) },
@@ -74,8 +74,8 @@ function textsOf({ input_leaves, output_leaves }: Entered): string[] {
   return lists.flat().map(([, text = ""]) => text);
 }
 
-/** Pieces in which there may be runs with the text. */
-function piecesWith(segments: RunSegments, text: string): Span[] {
+/** Returns the pieces that may have runs with the text. */
+function piecesWith(segments: RunSegments, text: string): StartRange[] {
   const test = textTest({ kind: "text", text });
   const all = segments.pieces({ ids: null, terms: [] }, { from: null, to: null });
   return all.filter((piece) => segments.mayHaveTexts(piece, test));
@@ -100,7 +100,7 @@ function put(sql: SqlStorage, run: Entered): void {
   );
 }
 
-function covers(spans: readonly Span[], start: number): boolean {
+function covers(spans: readonly StartRange[], start: number): boolean {
   return spans.some(({ from, to }) => from <= start && start <= to);
 }
 
@@ -112,7 +112,7 @@ function inShard(work: (storage: DurableObjectStorage) => void): Promise<void> {
   });
 }
 
-test("segments never miss a run, in whatever order runs come, and after the shard was opened again", async ({
+test("segments never miss a run, in any order of runs, and after a restart of the shard", async ({
   expect,
 }) => {
   let pruned = 0;
@@ -140,13 +140,14 @@ test("segments never miss a run, in whatever order runs come, and after the shar
           storage.transactionSync(() => {
             for (const write of step) {
               const before = stored.get(`run ${write.id}`);
-              // Most updates leave the start as it is.
+              // Most updates do not change the start.
               const start = write.moves ? write.start : (before?.start_time ?? write.start);
               const run = toRun({ ...write, start });
               sql.exec("DELETE FROM runs WHERE id = ?", run.id);
               put(sql, run);
               const isNew = before?.start_time !== run.start_time;
-              const isSame = !isNew && TEXT_COLUMNS.every((name) => before[name] === run[name]);
+              const isSame =
+                !isNew && SEARCHED_TEXT_COLUMNS.every((name) => before[name] === run[name]);
               segments.add(run, isNew, isSame ? null : run);
               stored.set(run.id, run);
             }
@@ -156,7 +157,7 @@ test("segments never miss a run, in whatever order runs come, and after the shar
         for (const run of stored.values()) {
           const located = segments.locate([run.id]).map(({ span }) => span);
           expect(covers(located, run.start_time)).toBe(true);
-          const asked: Required = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
+          const asked: RequiredTerms = { ids: null, terms: termsOfRun(run).map((term) => [term]) };
           for (const required of [asked, { ids: [run.id], terms: [] }]) {
             const spans = segments.pieces(required, { from: null, to: null });
             expect(covers(spans, run.start_time)).toBe(true);
@@ -170,7 +171,7 @@ test("segments never miss a run, in whatever order runs come, and after the shar
     });
     fc.assert(property, { seed: 20_260_401, numRuns: 150 });
   });
-  // The comparison is worth nothing where every question leads to all runs.
+  // The comparison would be meaningless if every query led to all runs.
   expect(pruned).toBeGreaterThan(1000);
 });
 
@@ -197,7 +198,7 @@ test("a segment is written when the next one has begun, and read when the shard 
     const opened = new RunSegments(sql);
     const spans = opened.pieces({ ids: null, terms: [["name rare"]] }, { from: null, to: null });
     expect(spans).toEqual([{ from: 12_800, to: 15_359, size: 256, firstStart: 12_800 }]);
-    // Nothing is known yet of the last, whose row is not written.
+    // Nothing is known yet of the last segment, whose row is not written.
     expect(piecesWith(opened, "rare").map(({ from }) => from)).toEqual([12_800, 48_640]);
     const [located] = opened.locate(["run 4999", "nobody"]);
     assert(located !== undefined);
@@ -215,9 +216,7 @@ test("a segment is written when the next one has begun, and read when the shard 
   });
 });
 
-test("a segment with a run whose texts nobody told reads them from its runs", async ({
-  expect,
-}) => {
+test("a segment without stored texts reads them from its runs", async ({ expect }) => {
   await inShard(({ sql }) => {
     const segments = new RunSegments(sql, LIMITS);
     for (let n = 0; n < 20; n += 1) {
@@ -233,7 +232,7 @@ test("a segment with a run whose texts nobody told reads them from its runs", as
   });
 });
 
-test("runs that no segment knows are divided when they are first read, and known from then on", async ({
+test("runs without segments are divided at the first read, and in segments from then on", async ({
   expect,
 }) => {
   await inShard(({ sql }) => {

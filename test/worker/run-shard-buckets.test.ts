@@ -10,7 +10,7 @@ import { collectStats } from "../../src/tracing/query/run-stats.ts";
 import { bucketOf, RAISE_AHEAD_MICROS, readBucketPlan } from "../../src/tracing/shard/buckets.ts";
 import { raiseBuckets } from "../../src/tracing/shard/shard-settings.ts";
 import { shardStub } from "../../src/tracing/shard/shard-ref.ts";
-import { unpackRuns } from "../support/packed-runs.ts";
+import { unpackRuns } from "../support/columnar-runs.ts";
 import type { RunData } from "../support/trace-data.ts";
 import { child, root, TestStore, updateOf } from "./run-shard-support.ts";
 import { migrateIndex } from "./support.ts";
@@ -22,7 +22,7 @@ afterEach(() => {
 
 const EVENING = Date.parse("2026-03-01T23:58:00Z");
 const MINUTE_MS = 60_000;
-/** What starts from here on is spread. */
+/** Traces that start from here on are spread. */
 const CHANGE = EVENING + MINUTE_MS;
 
 async function planOf(store: TestStore) {
@@ -39,7 +39,7 @@ async function raise(store: TestStore, load: number, now: number): Promise<boole
   return raised;
 }
 
-/** A trace of a root and two runs, the last of which is of the next day. */
+/** Returns a trace of a root and two runs, the last of which is on the next day. */
 function trace(index: number, start: number) {
   const name = index % 2 === 0 ? "even" : "odd";
   const extra = { metadata: { thread_id: `thread ${index % 5}` } };
@@ -64,7 +64,7 @@ describe("a project whose buckets are raised in the middle of a day", () => {
     const store = new TestStore();
     const before = Array.from({ length: 12 }, (_, index) => trace(index, EVENING + index * 1_000));
     const after = Array.from({ length: 12 }, (_, index) => trace(index, CHANGE + index * 1_000));
-    // Of some of the earlier ones most comes only after the change.
+    // Most runs of some of the earlier traces come only after the change.
     await store.post(
       ...before.slice(0, 6).flatMap(runsOf),
       ...before.slice(6).map(({ top }) => top),
@@ -122,7 +122,7 @@ describe("a project whose buckets are raised in the middle of a day", () => {
     for (const each of traces) {
       const runs = await store.select({ traceId: each.top.id });
       expect(runs.map(({ run }) => run.id)).toEqual(runsOf(each).map(({ id }) => id));
-      // The model is on the day after, and what it used is told to the shard of its root.
+      // The model's run is on the next day, and its usage is reported to the shard of its root.
       expect(runs[0]?.run).toMatchObject({ total_tokens: 5, status: "success" });
       expect((await store.run(each.model.id)).name).toBe("model");
     }
@@ -154,9 +154,7 @@ describe("a project whose buckets are raised in the middle of a day", () => {
 });
 
 describe("raising buckets", () => {
-  test("is done once when several shards ask at once, and not for a project that is gone", async ({
-    expect,
-  }) => {
+  test("is done once for concurrent shards, and not for a deleted project", async ({ expect }) => {
     const store = new TestStore();
     await store.projectId();
     const asked = await Promise.all(Array.from({ length: 5 }, () => raise(store, 3, EVENING)));
@@ -176,9 +174,7 @@ describe("raising buckets", () => {
     ).toBe(false);
   });
 
-  test("is asked for by a shard of the day in progress that has too much to do", async ({
-    expect,
-  }) => {
+  test("is requested by an overloaded shard of the current day", async ({ expect }) => {
     vi.useFakeTimers({ toFake: ["Date"], now: EVENING });
     for (const [start, expected] of [
       [EVENING, [{ from: (EVENING + 6_000) * 1000 + RAISE_AHEAD_MICROS, buckets: 2 }]],

@@ -6,7 +6,7 @@ import { feedbackDeps } from "../../src/tracing/feedback/feedback-shards.ts";
 import { parseFeedbackBody } from "../../src/tracing/api/v1/feedback/feedback-body.ts";
 import { recordFeedback } from "../../src/tracing/feedback/record-feedback.ts";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import { findThreads } from "../../src/tracing/query/threads.ts";
+import { findThreadTotals } from "../../src/tracing/query/threads.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import type { RunData } from "../support/trace-data.ts";
@@ -31,7 +31,7 @@ const usage = (total: number) => ({ usage_metadata: { input_tokens: total, total
 
 type Trace = { top: RunData; step: RunData; model: RunData; last: RunData };
 
-/** A trace over three days: top > step (next day) > model (the day after), and top > last. */
+/** Returns a trace over three days: top > step (next day) > model (the day after), and top > last. */
 function threeDays(): Trace {
   const top = root({
     start: BEFORE_MIDNIGHT,
@@ -96,7 +96,7 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
     expect(await Promise.all(shards.map((ref) => countIn(ref, "runs")))).toEqual([1, 1, 2]);
   });
 
-  test("is found by its id, by days, and by its parts' parents", async ({ expect }) => {
+  test("is found by its id, by days, and by the parents of its runs", async ({ expect }) => {
     const [store, trace] = await sent(order, buckets);
     const { top, step } = trace;
     expect(await store.ids({ traceId: top.id })).toHaveLength(4);
@@ -136,7 +136,7 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
     },
   );
 
-  test("has its totals at the root, of what was said last", async ({ expect }) => {
+  test("has its totals at the root, from the latest values", async ({ expect }) => {
     const [store, { top, step, model }] = await sent(order, buckets);
     const totals = async (run: RunData) => {
       const { total_tokens, total_cost } = await store.run(run.id);
@@ -155,7 +155,7 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
   });
 
   test.for(["top", "step", "model"] as const)(
-    "is kept for the long time everywhere after feedback on its part %s",
+    "has the long retention everywhere after feedback on its run %s",
     async (part, { expect }) => {
       const [store, trace] = await sent(order, buckets);
       await store.post(root({ start: BEFORE_MIDNIGHT }));
@@ -189,7 +189,7 @@ describe.for<[title: string, order: (keyof Trace)[], buckets: number]>([
       selection: { isRoot: true, treeFilter: 'eq(name, "last")' },
     });
     expect(roots.get(ALL_RUNS)).toMatchObject({ runs: 1, errors: 0, totalTokens: 7 });
-    const threads = await findThreads(env, {
+    const threads = await findThreadTotals(env, {
       workspaceId: store.workspaceId,
       projectIds,
       selection: {},
@@ -210,10 +210,10 @@ describe("a part of a trace that came before its root", () => {
   test.for([
     ["with amounts", usage(3), 3],
     ["without amounts", {}, 0],
-  ] as const)("is known to the root's shard, %s", async ([, outputs, tokens], { expect }) => {
+  ] as const)("is reported to the root's shard, %s", async ([, outputs, tokens], { expect }) => {
     const store = new TestStore();
     const [top, home] = await partOnly(store, outputs);
-    // Nothing lists a shard without runs.
+    // Shards without runs are not listed.
     expect((await store.shards()).map(({ day }) => day)).toEqual([DAY + 1]);
     await runAlarms([home]);
     await evictDurableObject(shardStub(env, home));
@@ -223,7 +223,7 @@ describe("a part of a trace that came before its root", () => {
     expect(await store.ids({ traceFilter: 'eq(name, "top")' })).toHaveLength(2);
   });
 
-  test("hands on that the trace is to be kept for the long time", async ({ expect }) => {
+  test("passes on that the trace has the long retention", async ({ expect }) => {
     const store = new TestStore();
     const [top] = await partOnly(store, {});
     const [part] = await store.select();
@@ -237,7 +237,7 @@ describe("a part of a trace that came before its root", () => {
   });
 });
 
-test("messages that could not be delivered are, when the alarm comes", async ({ expect }) => {
+test("undelivered messages are delivered by the alarm", async ({ expect }) => {
   const store = new TestStore();
   const top = root({ start: BEFORE_MIDNIGHT });
   const model = child(top, { start: AFTER_MIDNIGHT, run_type: "llm", outputs: usage(3) });

@@ -7,10 +7,10 @@ import { migrateIndex } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-/** What no column takes. */
+/** A value that no column accepts. */
 const NOT_A_NUMBER = "many" as unknown as number;
 
-test("of a request that fails in the middle nothing stays", async ({ expect }) => {
+test("a request that fails in the middle stores nothing", async ({ expect }) => {
   const store = new TestStore();
   const start = new Date("2026-03-01T12:00:00Z");
   const ref = await store.shardOn(start);
@@ -33,7 +33,7 @@ test("of a request that fails in the middle nothing stays", async ({ expect }) =
   expect(await write(bad)).toMatchObject({ projectGone: false, unknown: [] });
 });
 
-test("of requests that come at once, one that fails leaves nothing, and the others stay", async ({
+test("a failing one of concurrent requests stores nothing, and the others are stored", async ({
   expect,
 }) => {
   const store = new TestStore();
@@ -62,7 +62,7 @@ test("of requests that come at once, one that fails leaves nothing, and the othe
   expect(page.runs.map(({ id }) => id).toSorted()).toEqual(stored.toSorted());
 });
 
-test("what another isolate sends to a deleted project is refused", async ({ expect }) => {
+test("another isolate's runs for a deleted project are refused", async ({ expect }) => {
   const store = new TestStore();
   const start = new Date("2026-03-01T12:00:00Z");
   const ref = await store.shardOn(start);

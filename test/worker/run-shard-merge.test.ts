@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { beforeAll, inject, test } from "vitest";
-import { leavesOf, metadataOf } from "../../src/tracing/model/text-leaves.ts";
+import { leavesOf, metadataLeavesOf } from "../../src/tracing/model/text-leaves.ts";
 import { previewOf } from "../../src/tracing/ingest/decode/run-payloads.ts";
 import { readAttachments, type RunLeaves } from "../../src/tracing/model/run-row.ts";
 import type { Leaf } from "../../src/tracing/model/run-write.ts";
@@ -24,7 +24,7 @@ const START = new Date("2026-03-01T12:00:00Z");
 
 type Fields = Record<string, unknown>;
 
-/** Every member that a client may give, with a few values of each. */
+/** Every member that a client can set, with a few values of each. */
 const VALUES: Record<string, readonly unknown[]> = {
   name: ["one", "two"],
   run_type: ["llm", "tool"],
@@ -44,7 +44,7 @@ const VALUES: Record<string, readonly unknown[]> = {
   attachments: [{ photo: "a photo" }, { photo: "another", document: "a document" }],
 };
 
-/** The create and two updates, which agree where both say something. */
+/** The extras of the create and two updates, which agree in common members. */
 const EXTRAS: Fields[] = [
   { metadata: { thread_id: "t", shared: "post", nested: { a: 1, gone: null } }, runtime: { v: 1 } },
   { metadata: { shared: "patch", nested: { b: 2 }, env: null } },
@@ -62,7 +62,7 @@ const fieldName = fc.constantFrom(...Object.keys(VALUES));
 
 type History = { create: Fields; updates: Fields[] };
 
-/** A create, and updates no two of which give the same member. */
+/** A create, and updates that have no member in common. */
 const histories: fc.Arbitrary<History> = fc
   .record({
     created: fc.uniqueArray(fieldName, { maxLength: 8 }),
@@ -115,7 +115,7 @@ function merge(under: unknown, over: unknown): unknown {
   return merged;
 }
 
-/** What the operations amount to, by what is said of them: updates over the create. */
+/** Merges the operations by their definition: updates over the create. */
 function mergedFields({ create, updates }: History): Fields {
   const merged: Fields = { ...create };
   for (const update of updates) {
@@ -158,7 +158,7 @@ function operation(
   return { kind, body, attachments: attachments as Record<string, string> };
 }
 
-/** All that a reader can tell of a run. */
+/** Returns everything that a reader sees of a run. */
 function expectedRun(fields: Fields): Fields {
   const { input_tokens, output_tokens } = tokensOf(fields);
   const { error, end_time, tags, events, extra, start_time } = fields;
@@ -179,11 +179,11 @@ function expectedRun(fields: Fields): Fields {
     previews: [previewOf(fields["inputs"]), previewOf(fields["outputs"])],
     leaves: [leavesOf(fields["inputs"]), leavesOf(fields["outputs"])],
     tokens: [input_tokens, output_tokens, input_tokens + output_tokens],
-    thread_id: metadataOf(extra).find(([key]) => key === "thread_id")?.[1] ?? null,
+    thread_id: metadataLeavesOf(extra).find(([key]) => key === "thread_id")?.[1] ?? null,
     attributes: [
       ...new Set([
         ...((tags ?? []) as string[]).map((tag) => `tag ${tag} `),
-        ...metadataOf(extra).map(([key, value]) => `metadata ${key} ${value}`),
+        ...metadataLeavesOf(extra).map(([key, value]) => `metadata ${key} ${value}`),
       ]),
     ].toSorted(),
   };
@@ -233,7 +233,7 @@ async function readRun({ run, ref }: PlacedRun): Promise<Fields> {
   };
 }
 
-/** The keys of all that runs refer to. */
+/** Returns the keys of all objects that runs refer to. */
 async function referredObjects(store: TestStore): Promise<string[]> {
   const objects: string[] = [];
   for (const { run } of await store.select()) {
@@ -245,7 +245,7 @@ async function referredObjects(store: TestStore): Promise<string[]> {
   return objects;
 }
 
-test("a run is the same in whatever order, and however often, its parts come", async ({
+test("a run is the same in any order of its parts, and with any repetitions", async ({
   expect,
 }) => {
   const store = new TestStore();

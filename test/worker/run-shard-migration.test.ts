@@ -23,7 +23,7 @@ const NOON = new Date("2026-03-01T12:00:00Z");
 const START = NOON.getTime() * 1000;
 const LONG = JSON.stringify({ text: "x".repeat(20_000) });
 
-/** Makes a shard what the first version of its tables had: a root with a model below it. */
+/** Gives a shard the tables and rows of the first version: a root with a model below it. */
 async function makeOld(
   store: TestStore,
   ids: { top: string; model: string; order: string },
@@ -89,7 +89,7 @@ async function makeOld(
   return ref;
 }
 
-test("a shard of the first version is read on, and written", async ({ expect }) => {
+test("a shard of the first version can still be read and written", async ({ expect }) => {
   const store = new TestStore();
   const top = root({ start: NOON });
   const model = child(top, { start: NOON });
@@ -126,7 +126,7 @@ test("a shard of the first version is read on, and written", async ({ expect }) 
   ).toEqual([0, 0, 0]);
 });
 
-test("a large shard of the first version is moved some runs at a time, and goes on where it was", async ({
+test("a large shard of the first version is migrated some runs at a time, and continues after an interruption", async ({
   expect,
 }) => {
   const store = new TestStore();
@@ -136,7 +136,7 @@ test("a large shard of the first version is moved some runs at a time, and goes 
   const total = 2_000;
   const ids = { top: top.id, model: model.id, order: top.dotted_order };
   const ref = await makeOld(store, ids, (sql) => {
-    // More of one start than there are keys for it.
+    // There are more runs with one start than keys for it.
     sql.exec(
       `INSERT INTO runs (seq, id, trace_id, parent_run_id, dotted_order, name, run_type, start_time,
          status, attribute_ids, total_tokens, patched, inserted_at, received_at)
@@ -153,7 +153,7 @@ test("a large shard of the first version is moved some runs at a time, and goes 
   let turns = 0;
   let before = 0;
   for (let isDone = false; !isDone; turns += 1) {
-    // Each turn finds only what the one before has left on disk.
+    // Each turn finds only what the previous one has left on disk.
     isDone = await inShard(ref, (_, storage) => {
       const db = new ShardDatabase(storage);
       const oldRuns = new OldRuns(db.sql, db.segments, db.settings);

@@ -14,10 +14,10 @@ beforeAll(() => migrateIndex(inject("migrations")));
 const DAY_MS = 86_400_000;
 const NOON = new Date("2026-03-01T12:00:00Z");
 const MIDNIGHT = Date.parse("2026-03-02T00:00:00Z");
-/** The last is spread over several shards a day. */
+/** The last project is spread over several shards a day. */
 const PROJECTS = ["one", "two", "spread"];
 
-/** Few, so that many runs start at the same time, and at the ends of days. */
+/** Few times, so that many runs start at the same time, and at the ends of days. */
 const TIMES = [0, 1, -1, DAY_MS - 1, DAY_MS, 2.5 * DAY_MS, -0.5 * DAY_MS].map(
   (offset) => MIDNIGHT + offset,
 );
@@ -45,7 +45,7 @@ const runs = fc.array(
   fc.record({
     project: fc.constantFrom(...PROJECTS),
     parent: fc.option(fc.nat({ max: 300 }), { freq: 3 }),
-    /** When it started by its own word, and by its place in the tree. */
+    /** The start in the run's own field, and in its dotted order. */
     start: times,
     placed: fc.option(times),
     name: names,
@@ -60,7 +60,7 @@ const runs = fc.array(
 
 type Generated = typeof runs extends fc.Arbitrary<infer Runs> ? Runs : never;
 
-/** Sends them in the order in which they were made, or backwards; some are never sent. */
+/** Sends the runs in the order of their creation, or backwards; some are never sent. */
 async function store(generated: Generated, backwards: boolean): Promise<[TestStore, Model[]]> {
   const target = new TestStore();
   await target.spread("spread", 4);
@@ -105,7 +105,7 @@ async function store(generated: Generated, backwards: boolean): Promise<[TestSto
   return [target, models];
 }
 
-/** A condition in the filter language, and what it means. */
+/** A condition in the filter language, and its definition. */
 type Condition = { text: string; holds: (run: Model) => boolean };
 
 const conditions: fc.Arbitrary<Condition> = fc.oneof(
@@ -134,7 +134,7 @@ const questions = fc.record({
 
 type Question = typeof questions extends fc.Arbitrary<infer Asked> ? Asked : never;
 
-/** The selection, and what it means, by the definition of each of its members. */
+/** Returns the selection, and its definition by those of its members. */
 function selectionOf(
   question: Question,
   all: readonly Model[],
@@ -192,7 +192,7 @@ function inOrder(runs: readonly Model[], descending: boolean): string[] {
 
 describe("pages of runs", () => {
   test.for([1, 2, 3])(
-    "together are what was asked for, sorted (dataset %i)",
+    "together contain the selected runs, sorted (dataset %i)",
     async (seed, { expect }) => {
       const [generated] = fc.sample(runs, { seed, numRuns: 1 });
       assert(generated !== undefined);
@@ -226,7 +226,9 @@ describe("pages of runs", () => {
     },
   );
 
-  test("have no run twice, and miss none, while others come and go", async ({ expect }) => {
+  test("have no run twice, and miss none, while others are added and removed", async ({
+    expect,
+  }) => {
     const target = new TestStore();
     const at = (index: number) => new Date(NOON.getTime() + (index % 3) * DAY_MS);
     const stay = Array.from({ length: 60 }, (_, index) => root({ start: at(index) }));
@@ -240,7 +242,7 @@ describe("pages of runs", () => {
         seen.push(...found.runs.map(({ run }) => run.id));
         after = found.next;
         await target.post(...Array.from({ length: 3 }, (_, index) => root({ start: at(index) })));
-        // The run at which the page ended is among those that go.
+        // The run at the end of the page is among the removed ones.
         const last = go.find(({ id }) => id === seen.at(-1)) ?? go[page];
         for (const ref of await target.shards()) {
           await shardStub(env, ref).deleteTraces(ref, [last?.trace_id ?? ""]);
@@ -256,7 +258,7 @@ describe("pages of runs", () => {
     }
   });
 
-  test("end early for no one when payloads are large", async ({ expect }) => {
+  test("have no early end when payloads are large", async ({ expect }) => {
     const target = new TestStore();
     const text = "x".repeat(60_000);
     const many = Array.from({ length: 250 }, () => root({ start: NOON, inputs: { text } }));
@@ -269,7 +271,7 @@ describe("pages of runs", () => {
   });
 });
 
-describe("a run whose start lies on another day than its place", () => {
+describe("a run whose start is on another day than its position", () => {
   test("is found by its start, and by its trace", async ({ expect }) => {
     const target = new TestStore();
     const parent = root({ start: NOON });

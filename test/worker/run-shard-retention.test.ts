@@ -28,7 +28,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 
 const NOON = new Date("2026-03-01T12:00:00Z");
 const DAY_MS = 86_400_000;
-/** As `wrangler.toml` has it. */
+/** As in `wrangler.toml`. */
 const SHORT_DAYS = 14;
 const LONG_DAYS = 400;
 const LARGE = "x".repeat(70_000);
@@ -84,7 +84,7 @@ async function rowCounts(ref: ShardRef): Promise<Record<string, number>> {
 }
 
 describe("a shard whose traces have expired", () => {
-  test("goes with all that belongs to it", async ({ expect }) => {
+  test("is deleted with everything that belongs to it", async ({ expect }) => {
     const store = new TestStore();
     const run = root({ start: NOON, inputs: { text: LARGE }, tags: ["a"] });
     const below = child(run, { start: NOON, outputs: { text: LARGE } });
@@ -107,7 +107,7 @@ describe("a shard whose traces have expired", () => {
     expect(await inShard(shard, (_, storage) => storage.getAlarm())).toBeNull();
   });
 
-  test("begins anew when it gets a run again", async ({ expect }) => {
+  test("starts again when it gets another run", async ({ expect }) => {
     const store = new TestStore();
     const [first, second] = [root({ start: NOON }), root({ start: NOON })];
     await store.post(first);
@@ -123,7 +123,7 @@ describe("a shard whose traces have expired", () => {
   });
 });
 
-test("a shard that goes takes no run with it that comes meanwhile", async ({ expect }) => {
+test("a shard that is deleted does not lose runs that arrive meanwhile", async ({ expect }) => {
   const store = new TestStore();
   await store.post(root({ start: NOON, inputs: { text: LARGE } }));
   const [shard] = await store.shards();
@@ -142,7 +142,7 @@ test("a shard that goes takes no run with it that comes meanwhile", async ({ exp
   }
 });
 
-test("a payload outlives a shard that goes between its upload and its write", async ({
+test("a payload survives a shard's deletion between its upload and its write", async ({
   expect,
 }) => {
   const store = new TestStore();
@@ -167,7 +167,7 @@ test("a payload outlives a shard that goes between its upload and its write", as
 });
 
 describe("traces of one shard", () => {
-  test("go each in its own time", async ({ expect }) => {
+  test("expire separately", async ({ expect }) => {
     const store = new TestStore();
     const runOf = (name: string) =>
       root({
@@ -207,7 +207,7 @@ describe("traces of one shard", () => {
     expect(await feedbackCount(store)).toBe(0);
   });
 
-  test("of a long-lived project are kept as long as that", async ({ expect }) => {
+  test("of a long-lived project are kept for the long retention", async ({ expect }) => {
     const store = new TestStore();
     const early = root({ start: NOON });
     await store.post(early);
@@ -225,14 +225,14 @@ describe("traces of one shard", () => {
     expect(await store.shards()).toEqual([]);
   });
 
-  test("are due by the alarm that is set when the first of them comes", async ({ expect }) => {
+  test("expire by the alarm that is set for the first of them", async ({ expect }) => {
     const store = new TestStore();
     const begun = Date.now();
     await setTier(store, "longlived");
     await store.post(root({ start: NOON }));
     const [shard] = await store.shards();
     assert(shard !== undefined);
-    /** So many days after a moment of this test. */
+    /** Expects the alarm `days` after a moment of this test. */
     const expectAlarmAfter = async (days: number): Promise<void> => {
       const alarm = (await inShard(shard, (_, storage) => storage.getAlarm())) ?? 0;
       expect(alarm - days * DAY_MS).toBeGreaterThanOrEqual(begun);
@@ -247,7 +247,7 @@ describe("traces of one shard", () => {
     await expectAlarmAfter(SHORT_DAYS);
   });
 
-  test("that are more than fit into one step all go", async ({ expect }) => {
+  test("are all deleted, even if there are more than fit into one step", async ({ expect }) => {
     const store = new TestStore();
     await store.post(...Array.from({ length: 450 }, () => root({ start: NOON })));
     const [shard] = await store.shards();
@@ -258,7 +258,7 @@ describe("traces of one shard", () => {
   });
 });
 
-test("feedback goes with its trace though the database fails first", async ({ expect }) => {
+test("feedback is deleted with its trace, even if the database fails first", async ({ expect }) => {
   const store = new TestStore();
   const run = root({ start: NOON });
   await store.post(run);
@@ -269,7 +269,7 @@ test("feedback goes with its trace though the database fails first", async ({ ex
   await passDays(shard, SHORT_DAYS);
   await env.DB.exec("ALTER TABLE feedback_away RENAME TO feedback");
   expect([await feedbackCount(store), await store.ids()]).toEqual([1, [run.id]]);
-  // The alarm is set again, however often it fails.
+  // The alarm is set again after any number of failures.
   await passDays(shard, 0);
   expect([await feedbackCount(store), await store.ids()]).toEqual([0, []]);
   expect(await store.shards()).toEqual([]);
@@ -283,7 +283,7 @@ describe("a deleted project", () => {
     return id;
   }
 
-  test("goes with its shards, payloads, attachments and feedback", async ({ expect }) => {
+  test("is deleted with its shards, payloads, attachments and feedback", async ({ expect }) => {
     const store = new TestStore();
     const run = root({ start: NOON, inputs: { text: LARGE } });
     const part = child(run, { start: new Date(NOON.getTime() + DAY_MS) });
@@ -312,7 +312,9 @@ describe("a deleted project", () => {
     }
   });
 
-  test("gives its name at once to a new project, for the same runs too", async ({ expect }) => {
+  test("frees its name at once for a new project, which may have the same runs", async ({
+    expect,
+  }) => {
     const store = new TestStore();
     const run = root({ start: NOON, inputs: { a: 1 } });
     await store.post(run);
@@ -327,7 +329,9 @@ describe("a deleted project", () => {
     expect(await store.run(run.id)).toMatchObject({ outputs_preview: '{"b":2}' });
   });
 
-  test("takes no run with it that is sent while it is being deleted", async ({ expect }) => {
+  test("does not lose runs that are sent to a new one while it is being deleted", async ({
+    expect,
+  }) => {
     const store = new TestStore();
     const days = [0, 1, 2].map((n) => new Date(NOON.getTime() + n * DAY_MS));
     const large = () => days.map((start) => root({ start, inputs: { text: LARGE } }));

@@ -16,7 +16,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 
 const NOON = Date.parse("2026-03-01T12:00:00Z");
 
-/** A trace of an agent: a root, two steps, and a model below each. */
+/** Returns a trace of an agent: a root, two steps, and a model below each. */
 function trace(index: number) {
   const at = (n: number) => ({ start: new Date(NOON + index * 100 + n) });
   const extra = {
@@ -45,7 +45,7 @@ async function rowsOf(ref: ShardRef, requests: readonly RunWrite[][]): Promise<n
         if (name !== "exec") return member.bind(target);
         return (...args: Parameters<SqlStorage["exec"]>) => {
           const cursor = target.exec(...args);
-          // Nothing that writes is read row by row.
+          // Statements that write are not read row by row.
           const all = cursor.toArray();
           rows += cursor.rowsWritten;
           return Object.assign(all[Symbol.iterator](), {
@@ -78,8 +78,8 @@ async function rowsOf(ref: ShardRef, requests: readonly RunWrite[][]): Promise<n
   });
 }
 
-describe("what a shard writes", () => {
-  test("is a row for a run, one for a trace, and one for what waits for updates", async ({
+describe("the rows that a shard writes", () => {
+  test("are one for a run, one for a trace, and one for runs that wait for updates", async ({
     expect,
   }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
@@ -96,24 +96,24 @@ describe("what a shard writes", () => {
       others.flat().map(post),
       patches,
     ]);
-    // The models report what they used: they do not wait for their updates, as the others do, in one row.
+    // The models report usage, so they do not wait for their updates. The other runs wait in one row.
     expect(created).toBe(40 + 20 + 1);
-    // What waited is written once, and the row that held it goes.
+    // Waiting runs are written once, and their row is deleted.
     expect(updated).toBe(100 + 1);
   });
 
-  test("is a row for each run above one whose amounts have changed", async ({ expect }) => {
+  test("are one for each run above a run whose amounts have changed", async ({ expect }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
     const post = (run: object) => readRun("post", run, { identity: "required" });
     const [top, one, two, ...models] = trace(0);
     const above = [top, one, two].map((run) => post(run ?? {}));
     for (const write of above) write.endTime = (NOON + 1_000) * 1_000;
     const [, rows] = await rowsOf(ref, [above, models.map(post)]);
-    // And the trace's, which goes on for longer than it was known to.
+    // One more row is the trace's, whose last known start is later now.
     expect(rows).toBe(2 + 3 + 1);
   });
 
-  test("is no row for runs above one whose amounts have changed, as long as they wait", async ({
+  test("do not include runs above a run whose amounts have changed, as long as they wait", async ({
     expect,
   }) => {
     const ref = await new TestStore().shardOn(new Date(NOON));
@@ -121,7 +121,7 @@ describe("what a shard writes", () => {
     const [top, one, two, ...models] = trace(0);
     const above = [top, one, two].map((run) => post(run ?? {}));
     const [, rows] = await rowsOf(ref, [above, models.map(post)]);
-    // The trace's, and a mark of the first segment.
+    // The other two rows are the trace's, and a mark of the first segment.
     expect(rows).toBe(2 + 1 + 1);
   });
 });

@@ -33,7 +33,7 @@ type Model = {
   name: string;
   type: RunType;
   start: number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   took: number | null;
   firstToken: number | null;
   failed: boolean;
@@ -132,7 +132,7 @@ function percentileOf(values: readonly number[], fraction: number): number | nul
   return lower + (upper - lower) * (rank - Math.floor(rank));
 }
 
-/** Percentiles are exact to a thousandth, and whole numbers are rounded. */
+/** Compares values: percentiles are exact to a thousandth, and whole numbers are rounded. */
 function isNear(actual: unknown, expected: number | null, rounding: number): boolean {
   if (expected === null || actual === null) return actual === expected;
   return Math.abs(Number(actual) - expected) <= Math.abs(expected) / 1000 + rounding;
@@ -146,7 +146,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The first name that does not agree with a naive computation; null when all of them do. */
+/** Returns the first name that does not agree with a naive computation, or null. */
 function difference(stats: Stats, all: readonly Model[]): string | null {
   const seconds = (values: readonly (number | null)[]) => present(values).map((ms) => ms / 1000);
   const latencies = seconds(all.map(({ took }) => took));
@@ -194,7 +194,7 @@ function difference(stats: Stats, all: readonly Model[]): string | null {
   return feedbackDifference(stats["feedback_stats"] as Record<string, FeedbackStat>, all);
 }
 
-/** The statistics of all the runs' feedback, as if it were one run's. */
+/** Compares the statistics of all runs' feedback with those of the same feedback on one run. */
 function feedbackDifference(
   stats: Record<string, FeedbackStat>,
   all: readonly Model[],
@@ -335,7 +335,7 @@ describe("statistics", () => {
     ]);
   });
 
-  test("of nothing are no numbers but zeros", async ({ expect }) => {
+  test("without runs have only zeros as numbers", async ({ expect }) => {
     const target = new TestStore();
     const stats = (await statsOf(target, {}, null)).get(ALL_RUNS);
     expect(stats).toMatchObject({
@@ -353,7 +353,7 @@ describe("statistics", () => {
     expect(await statsOf(target, {}, { attribute: "name" })).toEqual(new Map());
   });
 
-  test("survive sums beyond what a whole number can be", async ({ expect }) => {
+  test("survive sums that exceed a whole number", async ({ expect }) => {
     const target = new TestStore();
     const start = new Date(NOON);
     const run = root({ start });
@@ -370,7 +370,7 @@ describe("statistics", () => {
     expect(stats?.["latency_avg"]).toBeCloseTo(Date.parse("2255-01-01T00:00:00Z") / 1000, -1);
   });
 
-  test("forget the labels and tags of what is changed or deleted", async ({ expect }) => {
+  test("no longer count labels and tags that are changed or deleted", async ({ expect }) => {
     const target = new TestStore();
     const run = root({ start: new Date(NOON), tags: ["old"], extra: { metadata: { env: "old" } } });
     await target.post(run);

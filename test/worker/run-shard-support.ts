@@ -25,7 +25,7 @@ export type Operation = {
   attachments?: Record<string, string>;
 };
 
-/** A run of the project that tests use, as a client sends it. */
+/** Returns a run of the tests' project, as a client sends it. */
 export function root(options: RunOptions = {}): RunData {
   return runData(PROJECT, options);
 }
@@ -34,16 +34,16 @@ export function child(parent: RunData, options: RunOptions = {}): RunData {
   return runData(parent.session_name, { parent, ...options });
 }
 
-/** What an update has to say about its run, and some fields. */
+/** Returns the required fields of an update of a run, and some others. */
 export function updateOf({ id, trace_id, dotted_order, session_name }: RunData, fields: object) {
   return { id, trace_id, dotted_order, session_name, ...fields };
 }
 
-/** A workspace of its own in the real store, used below its HTTP routes. */
+/** A new workspace in the real store, which is used below its HTTP routes. */
 export class TestStore {
   readonly workspaceId = crypto.randomUUID();
 
-  /** One request; the feedback that has waited for its runs is there when it resolves. */
+  /** Sends one request. Resolves when feedback that has waited for its runs is there, too. */
   async send(...operations: Operation[]): Promise<RunFailure[]> {
     const writes = await Promise.all(operations.map((operation) => this.#write(operation)));
     const background: Promise<unknown>[] = [];
@@ -92,20 +92,20 @@ export class TestStore {
     return (await ensureProject(env.DB, this.workspaceId, name)).id;
   }
 
-  /** The shard of a day of the project that tests use. */
+  /** Returns the shard of a day of the tests' project. */
   async shardOn(time: Date, bucket = 0): Promise<ShardRef> {
     const { workspaceId } = this;
     const day = dayOf(time.getTime() * 1000);
     return { workspaceId, projectId: await this.projectId(), day, bucket };
   }
 
-  /** The shards that are listed, by day. */
+  /** Returns the listed shards, by day. */
   async shards(): Promise<ShardRef[]> {
     const rows = await findShards(env.DB, this.workspaceId, {});
     return rows.map(refOf).toSorted((left, right) => left.day - right.day);
   }
 
-  /** Makes a project whose days are spread over several shards. */
+  /** Creates a project whose days are spread over several shards. */
   async spread(name: string, buckets: number): Promise<string> {
     const project = await ensureProject(env.DB, this.workspaceId, name);
     await env.DB.prepare("UPDATE projects SET buckets = ? WHERE id = ?")
@@ -115,7 +115,7 @@ export class TestStore {
     return project.id;
   }
 
-  /** Resolves when the shards of all days have heard from each other. */
+  /** Resolves when the shards of all days have exchanged their messages. */
   async settle(): Promise<void> {
     await vi.waitUntil(
       async () => {
@@ -128,7 +128,7 @@ export class TestStore {
     );
   }
 
-  /** The keys of what is kept in R2 for the workspace. */
+  /** Returns the keys of the workspace's objects in R2. */
   async objects(): Promise<string[]> {
     const { objects } = await env.PAYLOADS.list({ prefix: `${this.workspaceId}/` });
     return objects.map(({ key }) => key);
@@ -175,7 +175,7 @@ export async function runAlarms(refs: readonly ShardRef[]): Promise<void> {
   for (const ref of refs) await runDurableObjectAlarm(shardStub(env, ref));
 }
 
-/** What a run's payload is, wherever it is kept; null when there is none. */
+/** Returns a run's payload, wherever it is stored, or null if there is none. */
 export async function payloadText(
   { payloads }: PlacedRun["run"],
   field: keyof PlacedRun["run"]["payloads"],

@@ -19,7 +19,7 @@ type Usage = {
   input_token_details?: Record<string, number>;
 };
 
-/** What a run says, with its parent's position in the list before it. */
+/** The fields of a run, with its parent's index in the list before it. */
 type Node = {
   parent: number;
   type: "llm" | "chain" | "tool";
@@ -61,7 +61,7 @@ const nodes: fc.Arbitrary<Node[]> = fc.array(
   { minLength: 1, maxLength: 9 },
 );
 
-/** A trace of these runs; each starts on its parent's day, or later. */
+/** Returns a trace of these runs; each starts on its parent's day, or later. */
 function traceOf(nodes: readonly Node[]): RunData[] {
   const runs: RunData[] = [];
   const starts: Date[] = [];
@@ -113,7 +113,7 @@ function add(left: Totals, right: Totals): Totals {
   };
 }
 
-/** A model's own report, else its own and what is below it. */
+/** Returns a model's own report, or otherwise the run's own amounts and those below it. */
 function expectedTotals(nodes: readonly Node[], at: number): Totals {
   const node = nodes[at];
   const usage = node?.later ?? node?.usage ?? null;
@@ -133,7 +133,7 @@ async function storedTotals(store: TestStore, id: string): Promise<Totals> {
   return { prompt_tokens, completion_tokens, total_tokens, prompt_cost, total_cost, details };
 }
 
-test("totals are those of the tree, in whatever order its runs come, and over midnights", async ({
+test("totals are those of the tree, in any order of its runs, and over midnights", async ({
   expect,
 }) => {
   const store = new TestStore();
@@ -173,9 +173,7 @@ test("totals are those of the tree, in whatever order its runs come, and over mi
 });
 
 describe("the amounts of a run", () => {
-  test("that is a model's are its own report, though it calls a model itself", async ({
-    expect,
-  }) => {
+  test("are a model's own report, even if it calls another model", async ({ expect }) => {
     const store = new TestStore();
     const outer = root({ start: NOON, run_type: "llm" });
     const inner = child(outer, {
@@ -192,7 +190,7 @@ describe("the amounts of a run", () => {
     expect(await storedTotals(store, outer.id)).toMatchObject({ total_tokens: 6 });
   });
 
-  test("do not count twice what a chain passes on of its model", async ({ expect }) => {
+  test("do not count twice what a chain repeats of its model", async ({ expect }) => {
     const store = new TestStore();
     const message = { usage_metadata: { input_tokens: 5, output_tokens: 1 } };
     const chain = root({ start: NOON, outputs: { messages: [message] } });
@@ -223,9 +221,7 @@ describe("the amounts of a run", () => {
     expect(await storedTotals(store, chain.id)).toMatchObject({ total_cost: 0.001 * PICODOLLARS });
   });
 
-  test("are none again when the only run that reported a cost takes it back", async ({
-    expect,
-  }) => {
+  test("have no costs again when the only run with a cost removes it", async ({ expect }) => {
     const store = new TestStore();
     const chain = root({ start: NOON });
     const outputs = { usage_metadata: { total_cost: 0.5 } };
@@ -236,7 +232,7 @@ describe("the amounts of a run", () => {
     expect(await storedTotals(store, chain.id)).toEqual(NOTHING);
   });
 
-  test("cost what the built-in list says, and each category at its own price", async ({
+  test("are priced by the built-in list, with each category at its own price", async ({
     expect,
   }) => {
     const store = new TestStore();
@@ -261,7 +257,7 @@ describe("the amounts of a run", () => {
     ]);
   });
 
-  test("cost what they did when the run started, however late that is said", async ({ expect }) => {
+  test("are priced at the run's start, however late that is reported", async ({ expect }) => {
     const store = new TestStore();
     await insertModelPrice(env.DB, {
       id: crypto.randomUUID(),
@@ -294,7 +290,7 @@ describe("the amounts of a run", () => {
     ["on one day", NOON],
     ["on two days", new Date(NOON.getTime() + DAY_MS)],
   ] as const)(
-    "stay what they are below runs that are each other's parents, %s",
+    "are unchanged below runs that are each other's parents, %s",
     async ([, start], { expect }) => {
       const store = new TestStore();
       const [left, right] = [root({ start: NOON }), root({ start })];

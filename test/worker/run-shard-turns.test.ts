@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { evictDurableObject } from "cloudflare:test";
 import { beforeAll, beforeEach, describe, inject, test } from "vitest";
 import { collectStats } from "../../src/tracing/query/run-stats.ts";
-import { findThreads } from "../../src/tracing/query/threads.ts";
+import { findThreadTotals } from "../../src/tracing/query/threads.ts";
 import { Turns } from "../../src/tracing/query/turns.ts";
 import { type ShardRef, shardStub } from "../../src/tracing/shard/shard-ref.ts";
 import { ALL_RUNS } from "../../src/tracing/shard/shard-stats.ts";
@@ -13,10 +13,10 @@ import { migrateIndex } from "./support.ts";
 
 const START = new Date("2026-03-01T00:00:00Z");
 
-/** More than there are in one of the patterns that SQLite takes. */
+/** More wildcards than SQLite accepts in one pattern. */
 const wildcards = `%${"a_".repeat(30)}b%`;
 
-/** So costly for each run, by what is counted, that a turn comes to few of them. */
+/** So expensive for each run, by the counted effort, that a turn covers few of them. */
 const costly = `and(${Array.from({ length: 8 }, () => `like(name, "${wildcards}")`).join(", ")})`;
 
 let store = new TestStore();
@@ -32,7 +32,7 @@ beforeEach(async () => {
   ref = await store.shardOn(START);
 });
 
-/** Copies of the first run, a millisecond apart, each a root in one of ten threads. */
+/** Copies the first run, a millisecond apart, each as a root in one of ten threads. */
 async function copy(count: number, name: string): Promise<void> {
   await inShard(ref, (sql) => {
     sql.exec(
@@ -48,14 +48,16 @@ async function copy(count: number, name: string): Promise<void> {
     );
     sql.exec("UPDATE traces SET last_start = last_start + ? * 1000", count);
   });
-  // What the shard knows of its runs it reads again.
+  // The shard reads what it knows of its runs again.
   await evictDurableObject(shardStub(env, ref));
 }
 
 const page = { order: "asc", after: null, limit: 100, maxBytes: 1e6, payloads: [] } as const;
 
 describe("a shard", () => {
-  test("looks at a part of its runs in a turn, the less the more costly", async ({ expect }) => {
+  test("reads a part of its runs in a turn, which is smaller for an expensive filter", async ({
+    expect,
+  }) => {
     await copy(1000, "a".repeat(10_000));
     const shard = shardStub(env, ref);
     const { runs, next } = await shard.page({ filter: costly }, { ...page, effort: 1 });
@@ -69,7 +71,7 @@ describe("a shard", () => {
     expect(later?.startTime).toBeLessThan(START.getTime() * 1000 + 900_000);
   });
 
-  test("takes a trace filter to the traces of the runs of its turn alone", async ({ expect }) => {
+  test("applies a trace filter only to the traces of the turn's runs", async ({ expect }) => {
     await copy(1000, "a".repeat(1000));
     const { next } = await shardStub(env, ref).page(
       { traceFilter: costly },
@@ -81,15 +83,15 @@ describe("a shard", () => {
 });
 
 describe("a search", () => {
-  // More segments than may lack their rows.
+  // There are more segments than may lack their rows.
   beforeEach(() => copy(10_000, "run"));
 
   for (const order of ["asc", "desc"] as const) {
-    test(`passes by runs that lack its texts, and finds those that have them, ${order}`, async ({
+    test(`skips runs that lack its texts, and finds those that have them, ${order}`, async ({
       expect,
     }) => {
       const shard = shardStub(env, ref);
-      // The first run of a segment, and one at the last microsecond of another.
+      // These are the first run of a segment, and one at the last microsecond of another.
       const needles = [
         "00000000-0000-4000-8000-000000002560",
         "00000000-0000-4000-8000-000000005119",
@@ -111,7 +113,7 @@ describe("a search", () => {
       let after: RunPosition | null = null;
       let first: RunPosition | null = null;
       do {
-        // So little that a turn asks the texts of one segment, or tries the filter on few runs.
+        // The effort is so small that a turn checks the texts of one segment, or applies the filter to few runs.
         const query = { ...page, order, after, effort: 0.0004 };
         const { runs, next } = await shard.page({ filter: 'search("NEEDLE")' }, query);
         looks.push(runs.map(({ id }) => id));
@@ -119,7 +121,7 @@ describe("a search", () => {
         first ??= next;
       } while (after !== null);
       expect(looks.flat()).toEqual(order === "asc" ? needles : needles.toReversed());
-      // With 40 microseconds each, only the needles' segments and the last one are looked into for long.
+      // At 40 microseconds each, only the needles' segments and the last one are searched for long.
       expect(looks.length).toBeGreaterThan(30);
       expect(looks.length).toBeLessThan(1_000);
       if (order === "asc") {
@@ -130,7 +132,7 @@ describe("a search", () => {
     });
   }
 
-  test("finds texts that an update brought to a segment whose row was written", async ({
+  test("finds texts that an update added to a segment whose row was written", async ({
     expect,
   }) => {
     await shardStub(env, ref).page({}, { ...page, effort: 1 });
@@ -139,7 +141,7 @@ describe("a search", () => {
     expect(await store.ids({ filter: 'search("needle soon")' })).toEqual([]);
   });
 
-  test("looks at the runs of segments whose texts nobody has noted", async ({ expect }) => {
+  test("searches the runs of segments without stored texts", async ({ expect }) => {
     const shard = shardStub(env, ref);
     await shard.page({}, { ...page, effort: 1 });
     await inShard(ref, (sql) => sql.exec("DELETE FROM segment_texts"));
@@ -147,16 +149,16 @@ describe("a search", () => {
   });
 });
 
-describe("over many turns", () => {
+describe("a query over many turns", () => {
   beforeEach(() => copy(25_000, "run"));
 
-  test("a page finds the run that is last", async ({ expect }) => {
+  test("finds the last run", async ({ expect }) => {
     const last = "00000000-0000-4000-8000-000000025000";
     const filter = 'and(gt(latency, -1), gte(start_time, "2026-03-01T00:00:25Z"))';
     expect(await store.ids({ filter })).toEqual([last]);
   });
 
-  test("statistics are those of all runs", async ({ expect }) => {
+  test("has the statistics of all runs", async ({ expect }) => {
     const query = { measures: ["latency" as const], details: true, feedback: true, facets: true };
     const question = { workspaceId: store.workspaceId, projectIds: [ref.projectId], query };
     const all = await collectStats(env, { ...question, selection: {}, groupBy: null });
@@ -171,14 +173,14 @@ describe("over many turns", () => {
       llm: 12_500,
       tool: 12_500,
     });
-    const threads = await findThreads(env, { ...question, selection: {} });
+    const threads = await findThreadTotals(env, { ...question, selection: {} });
     expect(threads.map(({ threadId, count }) => [threadId, count])).toEqual(
       [0, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((n) => [`thread ${n}`, 2500]),
     );
   });
 });
 
-describe("a query that would have to look at too many runs", () => {
+describe("a query that would read too many runs", () => {
   test("is refused, and says how to narrow it", async ({ expect }) => {
     await copy(20, "a".repeat(10_000));
     const turns = new Turns(5);
@@ -188,7 +190,7 @@ describe("a query that would have to look at too many runs", () => {
     });
   });
 
-  test("gives what it has found before", async ({ expect }) => {
+  test("returns what it has found so far", async ({ expect }) => {
     await copy(20, "a".repeat(10_000));
     const { runs, next } = await store.query({
       turns: new Turns(5),
@@ -199,7 +201,7 @@ describe("a query that would have to look at too many runs", () => {
   });
 
   describe("in a list that is sent in chunks", () => {
-    /** The first page, when it may look at runs for so many turns in vain. */
+    /** Returns the first page of a query that may read without a match for five turns. */
     async function list(limit: number | null): Promise<Response> {
       return streamItems(env, {
         query: {
@@ -226,7 +228,7 @@ describe("a query that would have to look at too many runs", () => {
       expect(JSON.parse(atob(page.next_cursor))[0]).toBe((START.getTime() + 1000) * 1000);
     });
 
-    test("breaks off where there is no next page", async ({ expect }) => {
+    test("aborts if there is no next page", async ({ expect }) => {
       await expect((await list(null)).text()).rejects.toThrow("too many runs to look at");
     });
   });

@@ -20,13 +20,13 @@ beforeAll(() => migrateIndex(inject("migrations")));
 const NOON = new Date("2026-03-01T12:00:00Z");
 const NEXT_NOON = new Date("2026-03-02T12:00:00Z");
 
-/** The stored `extra`, parsed. */
+/** Returns the stored `extra`, parsed. */
 async function extraOf(store: TestStore, id: string): Promise<unknown> {
   return JSON.parse((await payloadText(await store.run(id), "extra")) ?? "null");
 }
 
 describe("an update", () => {
-  test("that says nothing but the run's id finds it", async ({ expect }) => {
+  test("finds its run by the id alone", async ({ expect }) => {
     const store = new TestStore();
     const run = root({ start: NOON });
     await store.post(run);
@@ -39,10 +39,10 @@ describe("an update", () => {
     ["2026-03-01T12:00:00.000Z", 7],
     ["2026-03-01T11:59:59.999Z", -1000],
   ] as const)(
-    "that ends the run at %s ends it at %i microseconds",
+    "with the end %s ends the run at %i microseconds",
     async ([end_time, micros], { expect }) => {
       const store = new TestStore();
-      // As LangChain's tracers write the seventh run of a trace, whose times they know to the millisecond.
+      // LangChain's tracers write this for the seventh run of a trace, whose times they know to the millisecond.
       const run = { ...root({ start: NOON }), start_time: "2026-03-01T12:00:00.000007Z" };
       await store.post(run);
       await store.patch({ id: run.id, end_time });
@@ -50,7 +50,7 @@ describe("an update", () => {
     },
   );
 
-  test("of an unknown run fails when it does not say where that is", async ({ expect }) => {
+  test("of an unknown run fails if it has no position", async ({ expect }) => {
     const store = new TestStore();
     const { id } = root();
     const failure = { runId: id, field: "id", message: `Run ${id} not found`, status: 404 };
@@ -71,7 +71,7 @@ describe("an update", () => {
     expect(await store.objects()).toEqual([]);
   });
 
-  test("without a place in the tree stays in the run's project, whatever project it names", async ({
+  test("without a position stays in the run's project, whatever project it names", async ({
     expect,
   }) => {
     const store = new TestStore();
@@ -84,7 +84,7 @@ describe("an update", () => {
     expect(await payloadText(await store.run(run.id), "outputs")).toBe('{"a":1}');
   });
 
-  test("without a project goes to the run's", async ({ expect }) => {
+  test("without a project belongs to the run's", async ({ expect }) => {
     const store = new TestStore();
     const run = root({ start: NOON });
     const { session_name: _, ...update } = updateOf(run, { outputs: { a: 1 } });
@@ -98,7 +98,7 @@ describe("an update", () => {
 });
 
 describe("a create", () => {
-  test("without a place in the tree is a root, or below its parent", async ({ expect }) => {
+  test("without a position is a root, or below its parent", async ({ expect }) => {
     const store = new TestStore();
     const parent = root({ start: NOON });
     const alone = { id: crypto.randomUUID(), name: "alone", run_type: "chain" };
@@ -132,7 +132,7 @@ describe("a create", () => {
     expect(deepest?.run.dotted_order.startsWith(`${order}.`)).toBe(true);
   });
 
-  test("below a parent that is unknown fails, and no other run with it", async ({ expect }) => {
+  test("below an unknown parent fails, and no other run with it", async ({ expect }) => {
     const store = new TestStore();
     const good = root({ start: NOON });
     const [id, parent_run_id] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -158,7 +158,7 @@ describe("a create", () => {
     expect(await store.ids()).toEqual([good.id]);
   });
 
-  test("in another workspace's project fails as if there were none", async ({ expect }) => {
+  test("in another workspace's project fails as if that did not exist", async ({ expect }) => {
     const [store, other] = [new TestStore(), new TestStore()];
     const session_id = await other.projectId();
     const run = root({ start: NOON });
@@ -168,7 +168,7 @@ describe("a create", () => {
 });
 
 describe("a run is in one shard only", () => {
-  test("when the parts of one request disagree about its day", async ({ expect }) => {
+  test("if the parts of one request disagree about its day", async ({ expect }) => {
     const store = new TestStore();
     const run = root({ start: NOON });
     const update = updateOf(run, { dotted_order: segment(NEXT_NOON, run.id), outputs: { a: 1 } });
@@ -181,7 +181,7 @@ describe("a run is in one shard only", () => {
     ).toEqual([[run.id, '{"a":1}', dayOf(NOON.getTime() * 1000)]]);
   });
 
-  test("when a later request disagrees about its day", async ({ expect }) => {
+  test("if a later request disagrees about its day", async ({ expect }) => {
     const store = new TestStore();
     const run = root({ start: NOON });
     await store.post(run);
@@ -206,7 +206,7 @@ describe("a run is in one shard only", () => {
   });
 });
 
-test("a run that is sent for two traces stays in the first, whose filters go on to work", async ({
+test("a run that is sent for two traces stays in the first, whose filters still work", async ({
   expect,
 }) => {
   const store = new TestStore();
@@ -221,10 +221,10 @@ test("a run that is sent for two traces stays in the first, whose filters go on 
   expect(await store.ids({ treeFilter: 'eq(name, "again")' })).toHaveLength(2);
 });
 
-describe("what would not fit into a row", () => {
+describe("a value that does not fit into a row", () => {
   const MEGABYTE = "m".repeat(1_000_000);
 
-  test("of extra fails its run, and no other run", async ({ expect }) => {
+  test("fails its run in extra, and no other run", async ({ expect }) => {
     const store = new TestStore();
     const [run, other] = [root({ start: NOON }), root({ start: NOON })];
     const extra = (n: number) => ({ metadata: { [`key${n}`]: MEGABYTE } });
@@ -259,7 +259,7 @@ describe("what would not fit into a row", () => {
   });
 });
 
-test("attributes that look alike when they are put together are told apart", async ({ expect }) => {
+test("attributes that are equal when concatenated are distinguished", async ({ expect }) => {
   const store = new TestStore();
   const metadata = [{ "a\nb": "c" }, { a: "b\nc" }];
   const [one, two] = metadata.map((metadata) => root({ start: NOON, extra: { metadata } }));
@@ -273,7 +273,7 @@ test("attributes that look alike when they are put together are told apart", asy
   }
 });
 
-test("members that are called like those of every object are kept", async ({ expect }) => {
+test("members that are named like those of every object are kept", async ({ expect }) => {
   const store = new TestStore();
   const run = root({ start: NOON });
   const given = '{"metadata":{"__proto__":{"a":1},"constructor":1},"__proto__":{"b":1}}';
@@ -317,7 +317,9 @@ test("a repeat of a whole request changes no row", async ({ expect }) => {
   expect(before[1]).toEqual([2, 0, 1, 0, 0, 1]);
 });
 
-test("projects that are made at the same time under one name are one", async ({ expect }) => {
+test("projects that are created at the same time with one name are the same", async ({
+  expect,
+}) => {
   const store = new TestStore();
   await Promise.all(Array.from({ length: 8 }, () => store.post(root({ start: NOON }))));
   expect(new Set((await store.shards()).map(({ projectId }) => projectId)).size).toBe(1);

@@ -23,7 +23,10 @@ const builder = new StateGraph(State)
   .addEdge(START, "first")
   .addEdge("first", "second");
 
-/** What a run of the graph stores, in order, up to what its last task wrote: its last checkpoint is missing. */
+/**
+ * Returns the operations that a run of the graph stores, in order, up to its last task's writes: its last checkpoint
+ * is missing.
+ */
 async function storedBeforeItsEnd(): Promise<CheckpointOp[]> {
   const ops: CheckpointOp[] = [];
   const port = {
@@ -43,7 +46,7 @@ async function storedBeforeItsEnd(): Promise<CheckpointOp[]> {
 
 type Shown = { next: string[]; values: { trail: string } };
 
-test("a thread whose last task has written is shown before its step while a run is at work", async ({
+test("a thread whose last task has written shows the state before its step while a run is at work", async ({
   expect,
 }) => {
   const ops = await storedBeforeItsEnd();
@@ -77,7 +80,7 @@ test("a thread whose last task has written is shown before its step while a run 
     };
   });
   expect(shown.during).toMatchObject({ next: ["second"], values: { trail: "go first" } });
-  // A run that died there has nothing that is next: what its task wrote counts.
+  // A run that died there has no next nodes: the writes of its task count.
   expect(shown.later).toMatchObject({ next: [], values: { trail: "go first second" } });
   expect(shown.history.map(({ next }) => next)).toEqual([["second"], ["first"], ["__start__"]]);
 });

@@ -12,12 +12,12 @@ const SENTENCE =
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
-/** The platform's binding, as a local server gives it. */
+/** The platform's binding, as a local server provides it. */
 function diskWith(freeBytes: number): Pick<Fetcher, "fetch"> {
   return { fetch: async () => Response.json({ free_bytes: freeBytes }) };
 }
 
-/** A database in which every write fails. */
+/** Returns a database in which every write fails. */
 function failingWith(message: string): Partial<D1Database> {
   return {
     prepare: (sql) => env.DB.prepare(sql),
@@ -44,17 +44,17 @@ describe("the check of the database", () => {
     ["D1_ERROR: database or disk is full: SQLITE_FULL", {}],
     ["D1_ERROR: Exceeded maximum DB size", {}],
     ["internal error; reference = km8iu3ki7cdihfon4uj01tej", { LOCAL_DISK: diskWith(0) }],
-  ] as const)("says that there is no room: %s", async ([message, bindings], { expect }) => {
+  ] as const)("reports that there is no room: %s", async ([message, bindings], { expect }) => {
     const answer = await check({ DB: failingWith(message), ...bindings });
     expect(answer).toEqual({ status: 507, body: { detail: SENTENCE } });
   });
 
-  test("says that there is no room where only new files cannot be made", async ({ expect }) => {
+  test("reports that there is no room if only new files cannot be created", async ({ expect }) => {
     const answer = await check({ LOCAL_DISK: diskWith(4096) });
     expect(answer).toEqual({ status: 507, body: { detail: SENTENCE } });
   });
 
-  test("takes no other failure for it", async ({ expect }) => {
+  test("does not report any other failure as that", async ({ expect }) => {
     const DB = failingWith("internal error; reference = km8iu3ki7cdihfon4uj01tej");
     const body = { detail: "The database does not answer" };
     expect(await check({ DB })).toEqual({ status: 503, body });
@@ -73,7 +73,7 @@ describe("a large payload", () => {
   };
   const ref = { workspaceId: crypto.randomUUID(), projectId: "p", day: 20_000, bucket: 0 };
 
-  test("is not put where there is no room for it, and the answer says so", async ({ expect }) => {
+  test("is not stored if there is no room for it, and the answer says so", async ({ expect }) => {
     const silent = { put: () => expect.unreachable() } as unknown as R2Bucket;
     const full = { PAYLOADS: silent, LOCAL_DISK: diskWith(5 * 1024 * 1024) };
     const failure = await uploadPayloads(full, ref, [write]).catch((error: unknown) => error);
@@ -81,14 +81,14 @@ describe("a large payload", () => {
     expect(told).toMatchObject({ code: "insufficient_storage", message: SENTENCE });
   });
 
-  test("is put where there is", async ({ expect }) => {
+  test("is stored if there is room", async ({ expect }) => {
     const roomy = { PAYLOADS: env.PAYLOADS, LOCAL_DISK: diskWith(7 * 1024 * 1024) };
     const [stored] = await uploadPayloads(roomy, ref, [write]);
     expect(stored?.payloads.inputs).toMatchObject({ bytes: 2 * 1024 * 1024 + 2 });
   });
 });
 
-test("an attachment is not put where there is no room for it, with a length or without", async ({
+test("an attachment is not stored if there is no room for it, with a length or without", async ({
   expect,
 }) => {
   const silent = { put: () => expect.unreachable() } as unknown as R2Bucket;

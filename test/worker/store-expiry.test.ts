@@ -18,7 +18,7 @@ function newStore() {
       stub,
       (_, { storage }) => storage.sql.exec(query).toArray() as unknown as T[],
     );
-  /** Lets the time of items pass. */
+  /** Makes items expire. */
   const expire = (where = "true"): Promise<unknown[]> =>
     sql(`UPDATE expiries SET expires_at = 1 WHERE ${where}`);
   const alarmAt = () => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
@@ -35,8 +35,8 @@ function newStore() {
 
 const HOUR = { minutes: 60, sweep_minutes: 5 };
 
-describe("an item whose time is over", () => {
-  test("is not there for any operation, before it was swept", async ({ expect }) => {
+describe("an expired item", () => {
+  test("is missing for all operations, before it was swept", async ({ expect }) => {
     const { store, put, expire, sql } = newStore();
     await put("a", HOUR);
     await put("b");
@@ -49,7 +49,7 @@ describe("an item whose time is over", () => {
     expect(await store.listNamespaces()).toEqual([["kept"]]);
   });
 
-  test("is put again as a new one", async ({ expect }) => {
+  test("is created again by a put", async ({ expect }) => {
     const { store, put, expire, sql } = newStore();
     await put("a", HOUR);
     await sql("UPDATE items SET created_at = 1");
@@ -59,7 +59,7 @@ describe("an item whose time is over", () => {
     expect(await sql("SELECT * FROM expiries")).toEqual([]);
   });
 
-  test("is no hindrance for one who would not have seen it", async ({ expect }) => {
+  test("does not block a caller who could not have seen it", async ({ expect }) => {
     const { stub, put, expire } = newStore();
     await put("a", HOUR);
     const ofBob = () =>
@@ -76,7 +76,7 @@ describe("an item whose time is over", () => {
 });
 
 describe("the sweep", () => {
-  test("removes what has expired, in turns, and wakes for the next", async ({ expect }) => {
+  test("removes expired items in turns, and wakes for the next ones", async ({ expect }) => {
     const { stub, put, sql, expire, alarmAt, execute } = newStore();
     const value = { text: "x" };
     const vectors = [{ path: "$#0", vector: new Float32Array([1, 2]) }];
@@ -109,7 +109,7 @@ describe("the sweep", () => {
     expect(await runDurableObjectAlarm(stub)).toBe(false);
   });
 
-  test("goes on when the object died in it", async ({ expect }) => {
+  test("continues after the object died in it", async ({ expect }) => {
     const { stub, put, expire, sql, alarmAt } = newStore();
     await put("a", HOUR);
     await put("b", HOUR);
@@ -119,7 +119,7 @@ describe("the sweep", () => {
     await expire();
     const sweep = () => runInDurableObject(stub, (object) => object.alarm());
     await expect(sweep()).rejects.toThrow("dead");
-    // The turn was undone as a whole, and nothing of it is seen.
+    // The whole turn was rolled back, and none of it is visible.
     expect(await sql("SELECT count(*) AS n FROM expiries")).toEqual([{ n: 2 }]);
     await sql("DROP TRIGGER dies");
     await evictDurableObject(stub);
@@ -128,7 +128,7 @@ describe("the sweep", () => {
     expect(await sql("SELECT key FROM items")).toEqual([]);
   });
 
-  test("comes no more often than the project wants it", async ({ expect }) => {
+  test("runs no more often than the project wants", async ({ expect }) => {
     const { put, alarmAt } = newStore();
     await put("a", { minutes: 1, sweep_minutes: 30 });
     expect(await alarmAt()).toBeGreaterThan(Date.now() + 29 * MINUTE_MS);
@@ -136,7 +136,7 @@ describe("the sweep", () => {
     expect(await alarmAt()).toBeLessThan(Date.now() + 3 * MINUTE_MS);
   });
 
-  test("is not needed where nothing expires", async ({ expect }) => {
+  test("is not scheduled if nothing expires", async ({ expect }) => {
     const { put, alarmAt } = newStore();
     await put("a");
     expect(await alarmAt()).toBeNull();
@@ -147,7 +147,7 @@ describe("reading an item", () => {
   test.for<[string, StoreOperation]>([
     ["get", { op: "get", namespace: ["kept"], key: "a" }],
     ["search", { op: "search", namespace_prefix: [], limit: 1, offset: 0 }],
-  ])("by a %s lets it live its time again, if asked to", async ([, read], { expect }) => {
+  ])("with %s extends its lifetime if requested", async ([, read], { expect }) => {
     const { put, sql, execute } = newStore();
     await put("a", HOUR);
     const soon = Date.now() + MINUTE_MS;
@@ -159,13 +159,13 @@ describe("reading an item", () => {
     await execute([{ ...read, refresh_ttl: true } as StoreOperation]);
     const refreshed = await expiry();
     expect(refreshed).toBeGreaterThanOrEqual(soon + 59 * MINUTE_MS);
-    // It lives a little longer, so that the next reads have nothing to write.
+    // The extension is a little longer, so that the next reads have nothing to write.
     expect(refreshed).toBeLessThanOrEqual(Date.now() + 61 * MINUTE_MS);
     await execute([{ ...read, refresh_ttl: true } as StoreOperation]);
     expect(await expiry()).toBe(refreshed);
   });
 
-  test("answers what it did", async ({ expect }) => {
+  test("returns the value although it was extended", async ({ expect }) => {
     const { execute, put } = newStore();
     await put("a", HOUR);
     const { answers } = await execute([

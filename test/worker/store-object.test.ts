@@ -5,7 +5,7 @@ import { storeOf } from "../../src/agent-server/store/store-object.ts";
 import type { StoreOperation, StoreTurn } from "../../src/graph-runtime/store-operations.ts";
 import { ThreadStore } from "../../src/graph-runtime/thread-store.ts";
 
-/** A store that deployed code has, and what each of its calls cost. */
+/** Opens a store like that of deployed code, and records the cost of each of its calls. */
 function newStore() {
   const stub = storeOf(env, { workspaceId: crypto.randomUUID(), deploymentId: "default" });
   const turns: StoreTurn[] = [];
@@ -15,7 +15,7 @@ function newStore() {
     return turn;
   };
   const store = new ThreadStore({ storeTurn: execute });
-  /** Writes rows beside the API; the numbers are their updates. */
+  /** Writes rows without the API; the numbers are their update times. */
   const fill = async (
     count: number,
     row: (index: number) => { namespace: string[]; value?: string },
@@ -45,7 +45,7 @@ function search(fields: object = {}): StoreOperation {
 }
 
 describe("a search", () => {
-  test("of any limit reads a bounded part of large items in a turn", async ({ expect }) => {
+  test("with any limit reads a bounded part of large items in a turn", async ({ expect }) => {
     const { store, turns, fill } = newStore();
     const value = JSON.stringify({ text: "x".repeat(1_000_000) });
     await fill(20, () => ({ namespace: ["large"], value }));
@@ -57,9 +57,7 @@ describe("a search", () => {
     for (const { bytes } of turns) expect(bytes).toBeLessThan(10_000_000);
   });
 
-  test("finds few among many below one prefix without looking at the others", async ({
-    expect,
-  }) => {
+  test("finds few among many below one prefix without reading the others", async ({ expect }) => {
     const { store, turns, fill } = newStore();
     await fill(8000, (index) => ({ namespace: index % 1000 === 5 ? ["few"] : ["many"] }));
     const found = await store.search(["few"], { limit: 100 });
@@ -73,9 +71,9 @@ describe("a search", () => {
   test.for([
     ["of all items", []],
     ["below a prefix of many", ["many"]],
-  ] as const)("%s goes on where a turn has ended", async ([, prefix], { expect }) => {
+  ] as const)("%s continues where a turn has ended", async ([, prefix], { expect }) => {
     const { store, turns, fill } = newStore();
-    // Many have the same time.
+    // Many items have the same time.
     await fill(9000, (index) => ({
       namespace: ["many", `${index % 7}`],
       value: `{"third":${index % 3 === 0}}`,
@@ -93,7 +91,7 @@ describe("a search", () => {
     ]);
   });
 
-  test("is in order where all items have the same time", async ({ expect }) => {
+  test("is sorted even if all items have the same time", async ({ expect }) => {
     const { stub, store, fill } = newStore();
     await fill(6000, (index) => ({ namespace: ["same", `${index % 2}`] }));
     await runInDurableObject(stub, (_, { storage }) =>
@@ -105,7 +103,7 @@ describe("a search", () => {
     expect(places).toEqual(places.toSorted());
   });
 
-  test("whose answer would be too large says what to do", async ({ expect }) => {
+  test("says what to do if its answer would be too large", async ({ expect }) => {
     const { store, fill } = newStore();
     const value = JSON.stringify({ text: "x".repeat(1_800_000) });
     await fill(45, () => ({ namespace: ["large"], value }));
@@ -132,7 +130,7 @@ describe("a list of namespaces", () => {
     expect(await store.listNamespaces({ prefix: ["b"] })).toEqual([]);
   });
 
-  test("of many long ones is read in bounded turns", async ({ expect }) => {
+  test("is read in bounded turns if there are many long ones", async ({ expect }) => {
     const { store, turns, fill } = newStore();
     await fill(9000, (index) => ({ namespace: [`${10_000 + index}`.padEnd(1000, "x")] }));
     const found = await store.listNamespaces({ limit: 1e9, offset: 10 });
@@ -177,7 +175,7 @@ describe("a call", () => {
     expect(turns.length).toBeGreaterThan(1);
   });
 
-  test("of more operations than one turn takes is made in several", async ({ expect }) => {
+  test("of more operations than one turn allows is made in several", async ({ expect }) => {
     const { store, turns } = newStore();
     const namespace = ["n"];
     const puts = Array.from({ length: 1001 }, (_, index) => ({
@@ -198,17 +196,17 @@ describe("a call", () => {
     ],
     ["an unknown operation", [{ op: "drop" }], '"op" of a store operation'],
     ["no operation", [null], '"op" of a store operation'],
-    ["a limit that is no number", [search({ limit: "all" })], '"limit" of a store operation'],
+    ["a limit that is not a number", [search({ limit: "all" })], '"limit" of a store operation'],
     ["a negative offset", [search({ offset: -1 })], '"offset" of a store operation'],
-    ["a namespace that is no list", [search({ namespace_prefix: "a" })], '"namespace_prefix"'],
-    ["a filter that is no object", [search({ filter: [] })], '"filter" of a store operation'],
+    ["a namespace that is not a list", [search({ namespace_prefix: "a" })], '"namespace_prefix"'],
+    ["a filter that is not an object", [search({ filter: [] })], '"filter" of a store operation'],
     ["an item without a key", [{ op: "put", namespace: ["a"], value: {} }], '"key"'],
     [
       "an item that is too large",
       [{ op: "put", namespace: ["a"], key: "k", value: { text: "x".repeat(2_000_000) } }],
       '"value" of an item of the store has 2000011 bytes',
     ],
-  ] as const)("with %s is refused", async ([, operations, text], { expect }) => {
+  ] as const)("is refused with %s", async ([, operations, text], { expect }) => {
     const { stub } = newStore();
     await expect(
       runInDurableObject(stub, (object) =>

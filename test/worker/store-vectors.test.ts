@@ -9,7 +9,7 @@ import { ThreadStore } from "../../src/graph-runtime/thread-store.ts";
 
 const DIMS = 8;
 
-/** Texts of numbers are vectors of these numbers. */
+/** Returns a vector of the numbers in a text. */
 function vectorOf(text: string): number[] {
   const numbers = text.split(" ").map(Number);
   return Array.from({ length: DIMS }, (_, index) => numbers[index] ?? 0);
@@ -43,7 +43,7 @@ function told(items: { key: string; score?: number }[]) {
 }
 
 describe("a search by meaning", () => {
-  test("gives the nearest first, by cosine", async ({ expect }) => {
+  test("returns the nearest items first, by cosine", async ({ expect }) => {
     const { store, calls } = newStore();
     await store.put(["a"], "same", { text: "10 0" });
     await store.put(["a"], "near", { text: "3 4" });
@@ -64,7 +64,7 @@ describe("a search by meaning", () => {
     expect(calls.at(-1)).toEqual(["1 0"]);
   });
 
-  test("ranks only what its filter matches", async ({ expect }) => {
+  test("ranks only items that its filter matches", async ({ expect }) => {
     const { store } = newStore();
     for (let n = 0; n < 20; n += 1) {
       await store.put(["a"], `${n}`, { text: `${n} 10`, even: n % 2 === 0 });
@@ -74,9 +74,7 @@ describe("a search by meaning", () => {
     expect(found.map(({ key }) => key)).toEqual(["18", "16", "14"]);
   });
 
-  test("knows an item by its best text, and only by those that its put names", async ({
-    expect,
-  }) => {
+  test("uses the best text of an item, and only those that its put names", async ({ expect }) => {
     const { store } = newStore(["parts[*].text"]);
     const parts = [{ text: "0 1" }, { text: "1 0" }];
     await store.put(["a"], "two", { parts });
@@ -91,7 +89,7 @@ describe("a search by meaning", () => {
     expect(await store.search(["a"], { query: "1 0" })).toEqual([]);
   });
 
-  test("goes on where a turn has ended, and is exact", async ({ expect }) => {
+  test("continues where a turn has ended, and is exact", async ({ expect }) => {
     const { stub, store, turns } = newStore();
     const count = 12_000;
     await store.put(["first"], "k", { text: "0" });
@@ -99,7 +97,7 @@ describe("a search by meaning", () => {
       storage.transactionSync(() => {
         for (let n = 0; n < count; n += 1) {
           const namespace = JSON.stringify(["many", `${n % 7}`]);
-          // The nearer to 5000, the higher the score.
+          // The score is higher the nearer `n` is to 5000.
           const score = 0.9 - Math.abs(n - 5000) / count;
           const vector = new Float32Array(DIMS);
           vector.set([score, Math.sqrt(1 - score * score)]);
@@ -123,7 +121,7 @@ describe("a search by meaning", () => {
     for (const { rows } of turns) expect(rows).toBeLessThanOrEqual(5010);
   });
 
-  test("leaves out vectors of another length, which another model made", async ({ expect }) => {
+  test("ignores vectors of another length, which another model made", async ({ expect }) => {
     const { stub, store } = newStore();
     await store.put(["a"], "new", { text: "-1 0" });
     await store.put(["a"], "old", { text: "1 0" });
@@ -135,7 +133,7 @@ describe("a search by meaning", () => {
     expect(found.map(({ key }) => key)).toEqual(["new"]);
   });
 
-  test("shows nothing that has expired or that the caller does not see", async ({ expect }) => {
+  test("shows nothing that has expired or that the caller may not see", async ({ expect }) => {
     const { stub, store } = newStore();
     await store.put(["a"], "gone", { text: "1 0", owner: "ada" });
     await store.put(["a"], "ada's", { text: "1 0", owner: "ada" });
@@ -153,7 +151,7 @@ describe("a search by meaning", () => {
     expect(found.answers).toMatchObject([[{ key: "ada's", score: 1 }]]);
   });
 
-  test("of large items reads them in bounded turns", async ({ expect }) => {
+  test("reads large items in bounded turns", async ({ expect }) => {
     const { store, turns } = newStore();
     const filler = "x".repeat(1_500_000);
     for (let n = 0; n < 25; n += 1) await store.put(["a"], `${n}`, { text: `1 ${n}`, filler });
@@ -164,8 +162,8 @@ describe("a search by meaning", () => {
   });
 });
 
-describe("what is embedded", () => {
-  test("is each text of a batch once, and no empty one", async ({ expect }) => {
+describe("the embedded texts", () => {
+  test("are those of a batch, each once and none empty", async ({ expect }) => {
     const { store, calls } = newStore();
     await store.batch([
       { namespace: ["a"], key: "1", value: { text: "1 0" } },
@@ -178,7 +176,7 @@ describe("what is embedded", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("goes in calls of bounded size", async ({ expect }) => {
+  test("are sent in calls of bounded size", async ({ expect }) => {
     const { store, turns } = newStore(["texts[*]"]);
     const texts = Array.from({ length: 100 }, (_, n) => `1 ${n}`);
     await store.batch(

@@ -17,8 +17,8 @@ function newStore() {
     runInDurableObject(stub, (object, { storage }) => work(object, storage));
 }
 
-describe("a store, to who sees some of its items,", () => {
-  test("is read in bounded turns, however few match", async ({ expect }) => {
+describe("a store with a caller who sees only some of its items", () => {
+  test("is read in bounded turns, even if few match", async ({ expect }) => {
     const within = newStore();
     const turns: ReadTurn[] = [];
     const found = await within(async (object, storage) => {
@@ -47,7 +47,7 @@ describe("a store, to who sees some of its items,", () => {
     expect(turns.length).toBeGreaterThan(2);
   });
 
-  test("keeps the others whoever puts or deletes them", async ({ expect }) => {
+  test("keeps the other items, whatever is put or deleted", async ({ expect }) => {
     const within = newStore();
     const place = { namespace: ["n"], key: "k" };
     const put = { op: "put" as const, ...place };

@@ -6,10 +6,11 @@ import { type ThreadHandle, threadSeenBy } from "../../src/agent-server/threads/
 import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";
 import type { Run } from "../../src/agent-server/threads/contract/thread-json.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
-import { type Scope, threadObjectName } from "../../src/lib/scope.ts";
+import { threadObjectName } from "../../src/lib/object-names.ts";
+import type { Scope } from "../../src/lib/scope.ts";
 
 declare module "vitest" {
-  // Provided by vitest.config.ts.
+  // The value is provided by vitest.config.ts.
   interface ProvidedContext {
     migrations: D1Migration[];
   }
@@ -31,7 +32,7 @@ export type TestThread = {
   ) => ReturnType<ThreadHandle["createRun"]>;
 };
 
-/** A thread, of a workspace of its own unless one is given; not created yet. */
+/** Returns a thread, in a new workspace unless one is given, which is not created yet. */
 export function newThread(
   scope: Scope = { workspaceId: crypto.randomUUID(), deploymentId: "default" },
 ): TestThread {
@@ -66,7 +67,7 @@ export function newThread(
   };
 }
 
-/** The thread's runs, newest first; null when there is no such thread. */
+/** Returns the thread's runs, newest first, or null if there is no such thread. */
 export async function runsOf(thread: TestThread): Promise<Run[] | null> {
   const query = { limit: 10, offset: 0, status: null, fields: null };
   const listed = await thread.api.listRuns(query);
@@ -77,7 +78,7 @@ export async function textOf(stream: ReadableStream<Uint8Array> | null): Promise
   return new Response(stream).text();
 }
 
-/** How many rows a table of an object has; none where it was not made. */
+/** Returns the number of rows in a table of an object, or 0 if the table does not exist. */
 export function rowsIn(sql: SqlStorage, table: string): number {
   const made = sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", table).toArray().length > 0;
   return made ? sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n : 0;

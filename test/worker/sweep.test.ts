@@ -12,7 +12,7 @@ beforeEach(() => {
   return () => spy.mockRestore();
 });
 
-/** A task that notes that it ran, and what it was given. */
+/** Returns a task that records its calls and their arguments. */
 function noting(name: string, notes: string[], work = async () => {}): SweepTask {
   return {
     name,
@@ -24,7 +24,7 @@ function noting(name: string, notes: string[], work = async () => {}): SweepTask
   };
 }
 
-test("a task that fails keeps no other from its turn", async ({ expect }) => {
+test("a failing task does not prevent the others", async ({ expect }) => {
   const notes: string[] = [];
   const failing = noting("first", notes, () => Promise.reject(new Error("no database")));
   await runSweep(env, 0, [failing, noting("second", notes)]);
@@ -34,7 +34,7 @@ test("a task that fails keeps no other from its turn", async ({ expect }) => {
   ]);
 });
 
-test("a row that fails keeps no other from its turn", async ({ expect }) => {
+test("a failing row does not prevent the others", async ({ expect }) => {
   const done: number[] = [];
   const task: SweepTask = {
     name: "rows",
@@ -50,7 +50,9 @@ test("a row that fails keeps no other from its turn", async ({ expect }) => {
   expect(logged).toHaveLength(1);
 });
 
-test("what there is no time for is done by a sweep that begins with it", async ({ expect }) => {
+test("tasks without time left are done by a later sweep that begins with them", async ({
+  expect,
+}) => {
   const notes: string[] = [];
   let time = 0;
   const slow = noting("slow", notes, async () => void (time += MINUTE));
@@ -61,7 +63,7 @@ test("what there is no time for is done by a sweep that begins with it", async (
   expect(notes).toEqual(["slow 7", "quick 7", "slow 7"]);
 });
 
-test("rows that there is no time for are left", async ({ expect }) => {
+test("rows without time left are skipped", async ({ expect }) => {
   const done: number[] = [];
   let time = 0;
   const task: SweepTask = {

@@ -36,8 +36,10 @@ async function store(rows: readonly ThreadIndexRow[]): Promise<void> {
 }
 
 describe("the scopes that have threads in a database", () => {
-  test("are found by some look-ups for each, however many threads it has", async ({ expect }) => {
-    // Files that ran before share the database.
+  test("are found with a few look-ups for each, however many threads it has", async ({
+    expect,
+  }) => {
+    // Earlier files share the database.
     await env.DB.exec("DELETE FROM threads");
     expect(await scopesWithThreads(env.DB)).toEqual([]);
     const scopes = [
@@ -55,7 +57,7 @@ describe("the scopes that have threads in a database", () => {
 });
 
 describe("the first threads of a scope", () => {
-  test("are as many as there is room for, and one at least", async ({ expect }) => {
+  test("are as many as there is room for, and at least one", async ({ expect }) => {
     const scope = { workspaceId: "w", deploymentId: "d" };
     await store([row(scope, 0, 500), row(scope, 1, 40), row(scope, 2, 40), row(scope, 3, 40)]);
     await store([row({ ...scope, deploymentId: "e" }, 0)]);

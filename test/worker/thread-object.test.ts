@@ -35,7 +35,7 @@ async function finish(thread: TestThread, graph: string, body: object): Promise<
 }
 
 describe("a thread object", () => {
-  test("stores nothing for an id that nobody created", async ({ expect }) => {
+  test("stores nothing for an id that was not created", async ({ expect }) => {
     const thread = newThread();
     expect(await thread.api.get()).toBeNull();
     expect(await runsOf(thread)).toBeNull();
@@ -51,7 +51,7 @@ describe("a thread object", () => {
     expect(await tables(thread)).toEqual([]);
   });
 
-  test("forgets nothing when it is evicted between runs", async ({ expect }) => {
+  test("loses nothing when it is evicted between runs", async ({ expect }) => {
     const thread = newThread();
     await finish(thread, "appender", hello);
     const before = await thread.api.get();
@@ -64,16 +64,14 @@ describe("a thread object", () => {
     expect(messages(after.values).length).toBe(2 * messages(before.values).length);
   });
 
-  test("continues a run that its process left behind, from its last checkpoint", async ({
-    expect,
-  }) => {
+  test("continues a run of a dead process from its last checkpoint", async ({ expect }) => {
     const thread = newThread();
     const body = { input: { steps: 3, delay_ms: 1, label: "x" } };
     const created = await thread.run("slow", body, { follow: "result" });
     assert(created.ok);
     const { run_id } = created.value.run;
     await textOf(created.value.stream);
-    // As a crash after the first steps leaves it: the run still running, its later checkpoints unwritten.
+    // A crash after the first steps leaves this state: the run is running, its later checkpoints are not written.
     await runInDurableObject(thread.object, (_, { storage }) => {
       storage.sql.exec("UPDATE runs SET status = 'running', ended_at = NULL");
       storage.sql.exec(
@@ -116,7 +114,7 @@ describe("a thread object", () => {
   test.for([
     ["by the alarm of a run in the background", "none"],
     ["when it is next asked for anything", "result"],
-  ] as const)("heals an index row that was lost, %s", async ([, follow], { expect }) => {
+  ] as const)("restores an index row that was lost, %s", async ([, follow], { expect }) => {
     const thread = newThread();
     const created = await thread.run("appender", hello, { follow });
     assert(created.ok);
@@ -163,7 +161,7 @@ describe("a thread object", () => {
     expect(await indexRow(thread)).toBeNull();
   });
 
-  test("keeps the events of a resumable run for its retention, others only while read", async ({
+  test("keeps the events of a resumable run for its retention, and others only while they are read", async ({
     expect,
   }) => {
     const thread = newThread();

@@ -42,7 +42,7 @@ async function runToEnd(thread: TestThread): Promise<void> {
 const ended = (told: Told[]) =>
   told.filter(({ event_id }) => /^synth:.*:completed$/.test(event_id)).length;
 
-/** The events that a new reader is shown, up to the end of so many runs. */
+/** Returns the events that a new reader gets, up to the end of `runs` runs. */
 async function replayed(thread: TestThread, since: number, runs: number): Promise<Told[]> {
   const filter = { ...ALL, namespaces: null, depth: null };
   const opened = await thread.api.streamEvents(filter, since);
@@ -59,7 +59,7 @@ async function replayed(thread: TestThread, since: number, runs: number): Promis
 }
 
 describe("the events of a thread", () => {
-  test("are the same, by the same numbers, after an eviction", async ({ expect }) => {
+  test("are the same, with the same numbers, after an eviction", async ({ expect }) => {
     const thread = newThread();
     await runToEnd(thread);
     const before = await replayed(thread, 0, 1);
@@ -73,7 +73,7 @@ describe("the events of a thread", () => {
     expect(await replayed(thread, last, 1)).toEqual(both.slice(before.length));
   });
 
-  test("have numbers that are not given again after a run is removed", async ({ expect }) => {
+  test("have numbers that are not used again after a run is removed", async ({ expect }) => {
     const thread = newThread();
     await runToEnd(thread);
     const first = await replayed(thread, 0, 1);
@@ -85,7 +85,7 @@ describe("the events of a thread", () => {
     expect(next[0]?.seq).toBeGreaterThan(first.at(-1)?.seq ?? Infinity);
   });
 
-  test("reach a WebSocket whose object was asleep, each once", async ({ expect }) => {
+  test("reach a WebSocket whose object was hibernating, each once", async ({ expect }) => {
     const thread = newThread();
     const socket = await connect(thread);
     const answers = () => socket.told.filter(({ type }) => type !== "event");
@@ -108,7 +108,7 @@ describe("the events of a thread", () => {
     socket.close();
   });
 
-  test("do not reach who is subscribed to nothing, and store nothing", async ({ expect }) => {
+  test("do not reach a client without subscriptions, and are not stored", async ({ expect }) => {
     const thread = newThread();
     const socket = await connect(thread);
     socket.send(1, "state.get", {});

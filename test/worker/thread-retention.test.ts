@@ -40,7 +40,9 @@ async function expiry(thread: TestThread): Promise<number | null> {
 }
 
 describe("a prune to the latest checkpoint", () => {
-  test("keeps the state and what it is made of, and nothing else", async ({ expect }) => {
+  test("keeps the state and the values that it consists of, and nothing else", async ({
+    expect,
+  }) => {
     const thread = newThread();
     await finish(thread, "branching", {});
     await finish(thread, "branching", {});
@@ -55,7 +57,7 @@ describe("a prune to the latest checkpoint", () => {
     expect(values.counter).toBe(9);
   });
 
-  test("goes on in turns, however many checkpoints there are", async ({ expect }) => {
+  test("continues in turns, however many checkpoints there are", async ({ expect }) => {
     const thread = newThread();
     await finish(thread, "branching", {});
     const before = await stateOf(thread);
@@ -71,7 +73,7 @@ describe("a prune to the latest checkpoint", () => {
         storage.sql.exec("INSERT INTO channel_values VALUES ('', ?, 'old', 0, 'json', '1')", id);
       }
     });
-    // The object that goes on would not look for the table that was made beside it.
+    // The object in memory would not look for the table that was created beside it.
     await evictDurableObject(thread.object);
     expect(await thread.api.prune("keep_latest")).toBe("pruned");
     expect(await rows(thread)).toMatchObject({ checkpoints: 1 });
@@ -81,12 +83,12 @@ describe("a prune to the latest checkpoint", () => {
     expect(await rows(thread)).toEqual(kept);
   });
 
-  test("leaves an interrupt in a subgraph's subgraph to be resumed", async ({ expect }) => {
+  test("keeps an interrupt in a subgraph's subgraph resumable", async ({ expect }) => {
     const thread = newThread();
     await finish(thread, "nested", { confirm: false });
     await finish(thread, "nested", { confirm: true });
     expect(await thread.api.prune("keep_latest")).toBe("pruned");
-    // Those of the subgraphs that had come to their end are gone.
+    // The checkpoints of subgraphs that had ended are deleted.
     expect((await rows(thread))["checkpoints"]).toBe(3);
     await evictDurableObject(thread.object);
     const resumed = await thread.run(
@@ -98,7 +100,7 @@ describe("a prune to the latest checkpoint", () => {
     expect(JSON.parse(await textOf(resumed.value.stream))).toMatchObject({ approval: "yes" });
   });
 
-  test("lets the run be removed whose checkpoint was kept", async ({ expect }) => {
+  test("allows the run to be removed whose checkpoint was kept", async ({ expect }) => {
     const thread = newThread();
     const runId = await finish(thread, "branching", {});
     await thread.api.prune("keep_latest");
@@ -111,7 +113,7 @@ describe("a prune to the latest checkpoint", () => {
     });
   });
 
-  test("leaves a thread alone that a run writes to", async ({ expect }) => {
+  test("does not change a thread while a run writes to it", async ({ expect }) => {
     const thread = newThread();
     await finish(thread, "branching", {});
     const before = await rows(thread);
@@ -120,16 +122,16 @@ describe("a prune to the latest checkpoint", () => {
     expect(await rows(thread)).toEqual(before);
   });
 
-  test("is told of a thread that is not there", async ({ expect }) => {
+  test("reports a thread that does not exist", async ({ expect }) => {
     expect(await newThread().api.prune("keep_latest")).toBe("missing");
     expect(await newThread().api.prune("delete")).toBe("missing");
   });
 });
 
-describe("a thread whose time is over", () => {
+describe("an expired thread", () => {
   const ttl = { strategy: "delete", minutes: AT_ONCE } as const;
 
-  test("goes by itself, and from the index", async ({ expect }) => {
+  test("is deleted by itself, and from the index", async ({ expect }) => {
     const thread = newThread();
     const { scope, id: thread_id } = thread;
     const made = { scope, thread_id, metadata: {}, if_exists: "raise", ttl } as const;
@@ -137,7 +139,7 @@ describe("a thread whose time is over", () => {
     await vi.waitFor(async () => expect(await thread.api.get()).toBeNull(), BOUND);
   });
 
-  test("goes also when its object was stopped meanwhile", async ({ expect }) => {
+  test("is deleted even if its object was stopped meanwhile", async ({ expect }) => {
     const thread = newThread();
     const hour = { strategy: "delete", minutes: 60 } as const;
     await thread.run("branching", { input: {} }, { ttl: hour, follow: "none" });
@@ -150,7 +152,7 @@ describe("a thread whose time is over", () => {
     expect(await thread.api.get()).toBeNull();
   });
 
-  test("stays as long as a run is in flight", async ({ expect }) => {
+  test("is kept as long as a run is in flight", async ({ expect }) => {
     const thread = newThread();
     const created = await thread.run("branching", { input: {}, after_seconds: 3600 });
     assert(created.ok);
@@ -161,7 +163,7 @@ describe("a thread whose time is over", () => {
     await vi.waitFor(async () => expect(await thread.api.get()).toBeNull(), BOUND);
   });
 
-  test("keeps its latest checkpoint if it is to, and is pruned again after it has changed", async ({
+  test("keeps its latest checkpoint if configured, and is pruned again after a change", async ({
     expect,
   }) => {
     const thread = newThread();
@@ -183,7 +185,7 @@ describe("a thread whose time is over", () => {
   });
 });
 
-describe("a thread that is made with a state", () => {
+describe("a thread that is created with a state", () => {
   const replayOf = (as_node: string, graph_id: string | null = "branching") => ({
     revision_id: null,
     checkpoint: null,
@@ -193,7 +195,7 @@ describe("a thread that is made with a state", () => {
   const requestFor = (thread: TestThread) =>
     ({ scope: thread.scope, thread_id: thread.id, metadata: {}, if_exists: "do_nothing" }) as const;
 
-  test("is there with it, once for all who ask at the same time", async ({ expect }) => {
+  test("exists with it, once for all concurrent requests", async ({ expect }) => {
     const thread = newThread();
     const made = { ...requestFor(thread), replay: replayOf("first") };
     const answers = await Promise.all([1, 2, 3].map(() => thread.api.create(made)));
@@ -203,7 +205,7 @@ describe("a thread that is made with a state", () => {
   });
 
   test.for([["nobody"], ["first", null], ["first", "no-such-graph"]] as const)(
-    "is not there when its state cannot be written: %s",
+    "does not exist if its state cannot be written: %s",
     async ([node, graph = "branching"], { expect }) => {
       const thread = newThread();
       const made = { ...requestFor(thread), replay: replayOf(node, graph) };
@@ -214,7 +216,7 @@ describe("a thread that is made with a state", () => {
     },
   );
 
-  test("is not there when its process has died in between", async ({ expect }) => {
+  test("does not exist if its process has died in between", async ({ expect }) => {
     const thread = newThread();
     await thread.api.create({ ...requestFor(thread), replay: replayOf("first") });
     await runInDurableObject(thread.object, (_, { storage }) =>

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await fill(THREADS, "{}");
 });
 
-/** Threads 1 to `count`; the later their number, the earlier they were updated. */
+/** Creates threads 1 to `count`; higher numbers were updated earlier. */
 async function fill(count: number, values: string): Promise<void> {
   await env.DB.prepare(
     `INSERT INTO threads (workspace_id, deployment_id, thread_id, status, metadata, config,
@@ -39,7 +39,7 @@ async function fill(count: number, values: string): Promise<void> {
 
 type Search = typeof threadSearchSchema._input;
 
-/** The numbers of the threads found, their number in all, and what each statement has read. */
+/** Returns the numbers of the found threads, their total, and the rows that each statement has read. */
 async function search(body: Search) {
   const { database, statements } = observedDatabase();
   const found = await searchIndex(
@@ -90,15 +90,18 @@ describe("a search over threads", () => {
     ["metadata", { metadata: { customer: "nobody" } }],
     ["values", { values: { customer: "nobody" } }],
     ["nothing in an order without an index", { sort_by: "state_updated_at" }],
-  ])("by %s holds the database no longer when there are more", async ([, body], { expect }) => {
-    const few = await search(body);
-    scope = { ...scope, workspaceId: crypto.randomUUID() };
-    await fill(3 * THREADS, "{}");
-    const many = await search(body);
-    expect(Math.max(...many.statements)).toBeLessThan(1.5 * Math.max(...few.statements));
-  });
+  ])(
+    "by %s blocks the database no longer when there are more rows",
+    async ([, body], { expect }) => {
+      const few = await search(body);
+      scope = { ...scope, workspaceId: crypto.randomUUID() };
+      await fill(3 * THREADS, "{}");
+      const many = await search(body);
+      expect(Math.max(...many.statements)).toBeLessThan(1.5 * Math.max(...few.statements));
+    },
+  );
 
-  test("looks at few rows at a time when they are large", async ({ expect }) => {
+  test("reads few rows at a time when they are large", async ({ expect }) => {
     scope = { ...scope, workspaceId: crypto.randomUUID() };
     await fill(40, JSON.stringify({ text: "x".repeat(200_000) }));
     const { statements, total } = await search({ values: { text: "y" } });
@@ -106,7 +109,7 @@ describe("a search over threads", () => {
     expect(statements.length).toBeGreaterThanOrEqual(6);
   });
 
-  test("tells a page whatever its size", async ({ expect }) => {
+  test("returns a page of any size", async ({ expect }) => {
     scope = { ...scope, workspaceId: crypto.randomUUID() };
     await fill(90, JSON.stringify({ text: "x".repeat(200_000) }));
     await env.DB.prepare(
@@ -119,7 +122,7 @@ describe("a search over threads", () => {
     expect(total).toBe(90);
   });
 
-  test("gives up when it would have to look at too many threads", async ({ expect }) => {
+  test("fails if it would have to read too many threads", async ({ expect }) => {
     const scan: Scan = {
       table: "threads",
       rows: sql("workspace_id = ? AND deployment_id = 'default'", scope.workspaceId),

@@ -8,7 +8,9 @@ import type { WritableCheckpointPort } from "../../src/graph-runtime/checkpoint-
 const THREAD = { thread_id: "t", graph_id: "g", config: "{}", metadata: "{}" } as ThreadRow;
 const REQUEST = { revision_id: null, checkpoint: null, supersteps: [], graph_id: null };
 
-test("a host that was given up writes nothing any more, whatever it kept", async ({ expect }) => {
+test("a host that was given up writes nothing any more, even through a kept reference", async ({
+  expect,
+}) => {
   const applied: unknown[] = [];
   const storage = {
     checkpoints: { apply: (batch: unknown) => void applied.push(batch) },

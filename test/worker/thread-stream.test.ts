@@ -7,7 +7,7 @@ beforeAll(() => migrateIndex(inject("migrations")));
 
 type Event = { id: string; event: string; data: Record<string, unknown> };
 
-/** Reads events as they come; `next` resolves with so many of them. */
+/** Reads events as they come; `next` resolves with the given number of them. */
 class Follower {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #text = "";
@@ -85,10 +85,8 @@ async function rows(thread: TestThread, table: string): Promise<number> {
   return runInDurableObject(thread.object, (_, { storage }) => rowsIn(storage.sql, table));
 }
 
-describe("who follows a thread", () => {
-  test("is shown each run from its beginning to its end, one after the other", async ({
-    expect,
-  }) => {
+describe("a client that follows a thread", () => {
+  test("gets each run from its beginning to its end, one after the other", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const follower = await follow(thread);
@@ -104,9 +102,7 @@ describe("who follows a thread", () => {
     await follower.leave();
   });
 
-  test("goes on after the event that it had, in the middle of a run or behind it", async ({
-    expect,
-  }) => {
+  test("continues after its last event, in the middle of a run or after it", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const follower = await follow(thread);
@@ -123,7 +119,7 @@ describe("who follows a thread", () => {
     }
   });
 
-  test("is shown again what its process left behind when it died", async ({ expect }) => {
+  test("gets the run of a dead process again", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const follower = await follow(thread);
@@ -138,7 +134,7 @@ describe("who follows a thread", () => {
     await again.leave();
   });
 
-  test("hears of beginnings and ends only, or of updates only, if it wants", async ({ expect }) => {
+  test("can get only beginnings and ends, or only updates", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const life = await follow(thread, { modes: ["lifecycle"] });
@@ -170,7 +166,7 @@ describe("who follows a thread", () => {
     for (const follower of [life, updates]) await follower.leave();
   });
 
-  test("who joins late without a place is shown what comes next", async ({ expect }) => {
+  test("gets only later events if it joins without a position", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const first = await follow(thread);
@@ -183,14 +179,14 @@ describe("who follows a thread", () => {
     for (const follower of [first, second]) await follower.leave();
   });
 
-  test("that never reads costs no one anything, and is cut off in the end", async ({ expect }) => {
+  test("is disconnected if it never reads, without cost for others", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const idle = await follow(thread);
     const busy = await follow(thread);
     await finish(thread);
     await busy.until(isDone);
-    // As if a hundred more runs had come, and the time of the first one's events were over.
+    // This looks as if a hundred more runs had come, and the first one's events had expired.
     await runInDurableObject(thread.object, (_, { storage }) => {
       storage.sql.exec("UPDATE sqlite_sequence SET seq = 200 WHERE name = 'turns'");
       storage.sql.exec("UPDATE runs SET expires_at = 1");
@@ -201,7 +197,7 @@ describe("who follows a thread", () => {
     await expect(idle.next(100)).rejects.toThrow("has ended");
   });
 
-  test("is left by the thread when that is deleted", async ({ expect }) => {
+  test("is disconnected when the thread is deleted", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     const follower = await follow(thread);
@@ -210,15 +206,17 @@ describe("who follows a thread", () => {
   });
 });
 
-describe("what is noted for those who follow", () => {
-  test("is nothing when nobody does", async ({ expect }) => {
+describe("the stored turns of a thread", () => {
+  test("are none while no client follows", async ({ expect }) => {
     const thread = newThread();
     await create(thread);
     await finish(thread);
     expect([await rows(thread, "turns"), await rows(thread, "events")]).toEqual([0, 0]);
   });
 
-  test("goes when nobody has come back for so long, and no id comes twice", async ({ expect }) => {
+  test("are deleted when no client has come back within their retention, and no id is used twice", async ({
+    expect,
+  }) => {
     const thread = newThread();
     await create(thread);
     const follower = await follow(thread);
@@ -240,7 +238,7 @@ describe("what is noted for those who follow", () => {
     await again.leave();
   });
 
-  test("is not there for a thread that is not", async ({ expect }) => {
+  test("do not exist for a thread that does not", async ({ expect }) => {
     const query = { last_event_id: null, modes: ["run_modes"] } as const;
     expect(await newThread().api.streamThread(query)).toEqual({
       ok: false,

@@ -10,7 +10,7 @@ import { ThreadTables } from "../../src/agent-server/threads/storage/thread-tabl
 import type { CheckpointPut } from "../../src/graph-runtime/checkpoint-port.ts";
 import { migrateTables } from "../../src/lib/object-migrations.ts";
 
-/** The statements that releases had which noted them in a table and let SQLite count the runs. */
+/** The statements of releases that recorded them in a table and made SQLite count the runs. */
 const EARLIER = THREAD_MIGRATIONS.slice(0, -3);
 
 const LATE = ["events", "channel_values", "turns"] as const satisfies LateTable[];
@@ -64,7 +64,7 @@ test("a new thread has the tables that the migrations lead to, apart from late o
   expect(made).toEqual(migrated);
 });
 
-test("a thread of an earlier release goes on counting where its runs were", async ({ expect }) => {
+test("a thread of an earlier release continues the numbers of its runs", async ({ expect }) => {
   await inObject((storage) => {
     migrateTables(storage, EARLIER);
     storage.sql.exec(
@@ -86,7 +86,7 @@ test("a thread of an earlier release goes on counting where its runs were", asyn
   });
 });
 
-test("a thread that was made whole has run what comes later, once", async ({ expect }) => {
+test("a thread that was created with all tables runs later migrations once", async ({ expect }) => {
   await inObject((storage) => {
     makeThread(new ThreadStorage(storage));
     const later = [...THREAD_MIGRATIONS, "CREATE TABLE later (n)", "INSERT INTO later VALUES (1)"];
@@ -101,7 +101,9 @@ describe("a late table", () => {
   const lateTables = (storage: DurableObjectStorage): string[] =>
     LATE.filter((late) => columns(storage).some(({ table }) => table === late));
 
-  test("is not there before something is written to it, and reads as empty", async ({ expect }) => {
+  test("does not exist before something is written to it, and reads as empty", async ({
+    expect,
+  }) => {
     await inObject((storage) => {
       const thread = new ThreadStorage(storage);
       makeThread(thread);
@@ -121,7 +123,7 @@ describe("a late table", () => {
     });
   });
 
-  test("is made again when the transaction failed that made it", async ({ expect }) => {
+  test("is created again if the transaction that created it failed", async ({ expect }) => {
     await inObject((storage) => {
       const thread = new ThreadStorage(storage);
       makeThread(thread);
@@ -136,7 +138,7 @@ describe("a late table", () => {
     });
   });
 
-  test("is left out by a migration of it, and made as that leads to", async ({ expect }) => {
+  test("is skipped by a migration of it, and created in its migrated form", async ({ expect }) => {
     const later = [
       ...THREAD_MIGRATIONS,
       { table: "turns", statements: "ALTER TABLE turns ADD COLUMN later" },
@@ -155,7 +157,7 @@ describe("a late table", () => {
     );
   });
 
-  test("is gone with its thread", async ({ expect }) => {
+  test("is deleted with its thread", async ({ expect }) => {
     await inObject(async (storage) => {
       const thread = new ThreadStorage(storage);
       makeThread(thread);
@@ -168,15 +170,15 @@ describe("a late table", () => {
   });
 });
 
-test("an object that is only looked at stays empty", async ({ expect }) => {
+test("an object that is only read stays empty", async ({ expect }) => {
   await inObject((storage) => {
     expect(new ThreadStorage(storage).exists).toBe(false);
     expect(columns(storage)).toEqual([]);
   });
 });
 
-describe("what is held in memory of the texts of a new thread", () => {
-  test("is what the tables have, also after a transaction that failed", async ({ expect }) => {
+describe("the texts of a new thread in memory", () => {
+  test("equal those in the tables, also after a failed transaction", async ({ expect }) => {
     await inObject((storage) => {
       const thread = new ThreadStorage(storage);
       makeThread(thread);
@@ -196,7 +198,7 @@ describe("what is held in memory of the texts of a new thread", () => {
     });
   });
 
-  test("takes a shorter text in place of a longer one", async ({ expect }) => {
+  test("have a shorter text in place of a longer one", async ({ expect }) => {
     await inObject((storage) => {
       const thread = new ThreadStorage(storage);
       makeThread(thread);
@@ -209,7 +211,7 @@ describe("what is held in memory of the texts of a new thread", () => {
   });
 });
 
-describe("what is held in memory of the runs and checkpoints of a new thread", () => {
+describe("the runs and checkpoints of a new thread in memory", () => {
   const run = {
     seq: 1,
     run_id: "run",
@@ -226,7 +228,7 @@ describe("what is held in memory of the runs and checkpoints of a new thread", (
     now: 1,
   } as const;
 
-  test("follows what is written", async ({ expect }) => {
+  test("follow what is written", async ({ expect }) => {
     await inObject((storage) => {
       const thread = new ThreadStorage(storage);
       makeThread(thread);

@@ -7,19 +7,19 @@ import type { SchemasAnswer, TypesRequest } from "../../src/lib/remote-types.ts"
 const SOURCE = "export interface State { topic: string }";
 const NONE = "no schemas could be read from the graphs' types: ";
 
-/** What a build has left when it is asked for its types; 30 seconds of it are not theirs. */
+/** The time that a build has left when it requests its types, 30 seconds of which are reserved. */
 const TIME_MS = 120_000;
 
 type Reading = {
   workspaceId?: string;
-  /** The body of what the isolate is asked, in place of the installation's own. */
+  /** The body of the isolate's function, in place of the installation's own. */
   code?: string;
   source?: string;
   links?: TypesRequest["links"];
   leftMs?: number;
 };
 
-/** Reads types in an isolate of its own, as a build has it done. */
+/** Reads types in a separate isolate, as a build does. */
 function read({
   workspaceId = crypto.randomUUID(),
   code,
@@ -50,7 +50,7 @@ const tell = (topic: string) =>
   `return { schemas: { agent: { agent: { input: { title: "${topic}" } } } }, warnings: [] };`;
 const told = (topic: string) => ({ agent: { agent: { input: { title: topic } } } });
 
-test("schemas are kept for the same types of the same workspace", async () => {
+test("schemas are cached for the same types of the same workspace", async () => {
   const workspaceId = crypto.randomUUID();
   const first = { schemas: told("first"), warnings: [], isKept: false };
   expect(await read({ workspaceId, code: tell("first") })).toEqual(first);
@@ -70,7 +70,7 @@ test("schemas are kept for the same types of the same workspace", async () => {
   }
 });
 
-test("what is kept and is no answer is read anew", async () => {
+test("an invalid cached answer is replaced", async () => {
   const workspaceId = crypto.randomUUID();
   await read({ workspaceId, code: tell("first") });
   const { objects } = await env.SOURCES.list({
@@ -88,7 +88,7 @@ test("what is kept and is no answer is read anew", async () => {
 });
 
 test.for(["Worker exceeded memory limit.", "Worker exceeded CPU time limit."])(
-  "an isolate is not asked again for what was too much for it: %s",
+  "an isolate does not get a request again that was too much for it: %s",
   async (message) => {
     const workspaceId = crypto.randomUUID();
     const code = `throw new Error(${JSON.stringify(message)});`;
@@ -121,17 +121,20 @@ test.for([
     TIME_MS,
     "Error: The registry answers 503",
   ],
-] as const)("reading that %s is a warning, and tried again", async ([, code, leftMs, problem]) => {
-  const workspaceId = crypto.randomUUID();
-  expect(await read({ workspaceId, code, leftMs })).toEqual({
-    schemas: {},
-    warnings: [NONE + problem],
-    isKept: false,
-  });
-  expect(await read({ workspaceId, code: tell("later") })).toMatchObject({ isKept: false });
-});
+] as const)(
+  "a reader that %s causes a warning, and is retried",
+  async ([, code, leftMs, problem]) => {
+    const workspaceId = crypto.randomUUID();
+    expect(await read({ workspaceId, code, leftMs })).toEqual({
+      schemas: {},
+      warnings: [NONE + problem],
+      isKept: false,
+    });
+    expect(await read({ workspaceId, code: tell("later") })).toMatchObject({ isKept: false });
+  },
+);
 
-test("the installation's own reader tells what is wrong with a graph", async () => {
+test("the installation's own reader reports what is wrong with a graph", async () => {
   expect(await read({})).toEqual({
     schemas: {},
     warnings: [`${NONE}Failed to find export "graph"`],

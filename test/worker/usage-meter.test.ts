@@ -16,12 +16,12 @@ const NOTHING = {
 
 const realWait = scheduler.wait.bind(scheduler);
 
-// Objects are loaded with the first call; that is not to be waited for with a clock that stands still.
+// Objects are loaded with the first call, which must not happen while the clock is stopped.
 beforeAll(() => newMeter().usage(), 30_000);
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** The meter's own waits are over when it is said; all others are what they are. */
+/** Replaces the meter's own waits by these promises; all other waits are unchanged. */
 function waitInstead(...waits: Promise<void>[]): void {
   vi.spyOn(scheduler, "wait").mockImplementation((ms, options) =>
     ms === 2000 ? (waits.shift() ?? Promise.resolve()) : realWait(ms, options),
@@ -56,7 +56,7 @@ function newMeter() {
   };
 }
 
-test("what many requests count is written at once", async ({ expect }) => {
+test("the counts of many requests are written together", async ({ expect }) => {
   waitInstead();
   const { promised, meter, usage } = newMeter();
   for (let request = 0; request < 5; request += 1) meter().add({ requests: 1, bytes_sent: 2 });
@@ -67,7 +67,7 @@ test("what many requests count is written at once", async ({ expect }) => {
   ]);
 });
 
-test("what is read and written for code is counted beside its network", async ({ expect }) => {
+test("reads and writes for code are counted in addition to its network", async ({ expect }) => {
   waitInstead();
   const { promised, meter, usage } = newMeter();
   meter().add({ requests: 1 });
@@ -79,7 +79,7 @@ test("what is read and written for code is counted beside its network", async ({
   ]);
 });
 
-test("each day has its own numbers, also when midnight comes before they are written", async ({
+test("each day has separate numbers, also if midnight comes before they are written", async ({
   expect,
 }) => {
   const waiting = Promise.withResolvers<void>();
@@ -101,9 +101,7 @@ test("each day has its own numbers, also when midnight comes before they are wri
   ]);
 });
 
-test("what a request promised to write and did not is written by a later one", async ({
-  expect,
-}) => {
+test("numbers that a request failed to write are written by a later one", async ({ expect }) => {
   const start = Date.now();
   const now = vi.spyOn(Date, "now").mockReturnValue(start);
   waitInstead(NEVER);

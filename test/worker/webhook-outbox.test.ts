@@ -17,7 +17,7 @@ const BOUND = { timeout: 150_000, interval: 1 };
 
 type Answer = { error: string; isFinal: boolean } | null;
 
-/** Receivers and a clock, which stay when an outbox over the same storage dies. */
+/** Receivers and a clock, which survive an outbox over the same storage. */
 class World {
   readonly storage: ThreadStorage;
   readonly sent: OutgoingWebhook[] = [];
@@ -56,7 +56,7 @@ class World {
     });
   }
 
-  /** So many attempts have been made by now, and so many of them have ended. */
+  /** Waits until `sent` attempts have been made, and `ended` of them have ended. */
   async made({ sent, ended = sent }: { sent: number; ended?: number }): Promise<void> {
     await vi.waitUntil(() => this.sent.length === sent && this.ended === ended, BOUND);
   }
@@ -71,7 +71,7 @@ class World {
   }
 }
 
-/** A thread with so many runs that wait for a far time, and have a webhook. */
+/** Creates a thread with `count` runs that wait for a distant time, and have a webhook. */
 async function withRuns<T>(count: number, work: (world: World) => Promise<T>): Promise<T> {
   const thread = newThread();
   for (let made = 0; made < count; made += 1) {
@@ -109,7 +109,7 @@ describe("a webhook that is due", () => {
     });
   });
 
-  test("is delivered after a death between the end of the run and the attempt", async ({
+  test("is delivered after a crash between the end of the run and the attempt", async ({
     expect,
   }) => {
     await withRuns(1, async (world) => {
@@ -122,7 +122,7 @@ describe("a webhook that is due", () => {
     });
   });
 
-  test("is delivered again, with the same id, after a death before that was noted", async ({
+  test("is delivered again, with the same id, after a crash before the delivery was noted", async ({
     expect,
   }) => {
     await withRuns(1, async (world) => {
@@ -133,7 +133,7 @@ describe("a webhook that is due", () => {
       await world.made({ sent: 1, ended: 0 });
       world.answer = () => null;
       const after = world.outbox();
-      // An attempt that began just before may last for so long.
+      // An attempt that began just before may take up to the limit of an attempt.
       after.deliver();
       expect(world.records()[0]?.attempts).toBe(1);
       expect(after.nextDue()).toBe(world.now + ATTEMPT_LIMIT_MS + (RETRY_DELAYS_MS[0] ?? 0));
@@ -182,7 +182,7 @@ describe("a webhook that is due", () => {
     });
   });
 
-  test("is given up also when each attempt dies with its process", async ({ expect }) => {
+  test("is given up even if each attempt dies with its process", async ({ expect }) => {
     await withRuns(1, async (world) => {
       world.end(world.outbox());
       world.answer = () => new Promise<Answer>(() => {});
@@ -198,7 +198,7 @@ describe("a webhook that is due", () => {
     });
   });
 
-  test("is given up at once when another attempt would fail, too", async ({ expect }) => {
+  test("is given up at once if another attempt would fail, too", async ({ expect }) => {
     await withRuns(1, async (world) => {
       const outbox = world.outbox();
       world.answer = () => ({ error: "x".repeat(1000), isFinal: true });
@@ -211,7 +211,7 @@ describe("a webhook that is due", () => {
     });
   });
 
-  test("goes with its run, also from an attempt that is under way", async ({ expect }) => {
+  test("is deleted with its run, also during an attempt", async ({ expect }) => {
     await withRuns(1, async (world) => {
       const outbox = world.outbox();
       const answer = Promise.withResolvers<Answer>();
@@ -232,7 +232,7 @@ describe("a webhook that is due", () => {
   });
 });
 
-test("three attempts are made at a time, and the alarm waits for their ends only", async ({
+test("three attempts are made at a time, and the alarm only waits for their ends", async ({
   expect,
 }) => {
   await withRuns(5, async (world) => {

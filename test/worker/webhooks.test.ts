@@ -38,7 +38,7 @@ async function hasStatus(thread: TestThread, status: string): Promise<void> {
   await until(async () => (await delivery(thread))?.["status"] === status);
 }
 
-/** Makes the webhooks of the thread due, as if their time had come, in an object that has just been started. */
+/** Makes the thread's webhooks due, as if their time had come, in an object that has just been started. */
 async function dueNow(thread: TestThread): Promise<void> {
   await runInDurableObject(thread.object, (_, { storage }) => {
     storage.sql.exec(
@@ -60,7 +60,9 @@ async function isGone({ object }: TestThread): Promise<boolean> {
 }
 
 describe("the webhook of a run", () => {
-  test("tells its end, signed so that the standard's library verifies it", async ({ expect }) => {
+  test("reports its end, with a signature that the standard's library verifies", async ({
+    expect,
+  }) => {
     outgoing.mockImplementation(async () => new Response("thanks"));
     const thread = newThread();
     const body = { input: { trail: ["in"] }, webhook: WEBHOOK };
@@ -101,7 +103,7 @@ describe("the webhook of a run", () => {
     });
   });
 
-  test("is sent again by an object that finds it due after its process has died", async ({
+  test("is sent again by an object that finds it due after its process died", async ({
     expect,
   }) => {
     outgoing.mockImplementation(() => new Promise(() => {}));
@@ -139,7 +141,7 @@ describe("the webhook of a run", () => {
     expect(sent()).toHaveLength(2);
   });
 
-  test("is given up when the receiver says that it is gone", async ({ expect }) => {
+  test("is given up when the receiver answers that it is gone", async ({ expect }) => {
     outgoing.mockImplementation(async () => new Response(null, { status: 410 }));
     const thread = newThread();
     await thread.run("branching", { input: {}, webhook: WEBHOOK });
@@ -150,7 +152,7 @@ describe("the webhook of a run", () => {
     ]);
   });
 
-  test("is given up without an attempt when its address is not allowed any more", async ({
+  test("is given up without an attempt when its address is no longer allowed", async ({
     expect,
   }) => {
     const thread = newThread();
@@ -178,7 +180,7 @@ describe("the webhook of a run", () => {
     expect(trails).toEqual(Array(2).fill("in,first,second,third"));
   });
 
-  test("goes with its thread", async ({ expect }) => {
+  test("is deleted with its thread", async ({ expect }) => {
     outgoing.mockImplementation(async () => new Response(null, { status: 503 }));
     const thread = newThread();
     await thread.run("branching", { input: {}, webhook: WEBHOOK });
@@ -188,7 +190,7 @@ describe("the webhook of a run", () => {
     expect(await runDurableObjectAlarm(thread.object)).toBe(false);
   });
 
-  test("leaves out values that are too long, and says so", async ({ expect }) => {
+  test("omits values that are too long, and says so", async ({ expect }) => {
     outgoing.mockImplementation(async () => new Response());
     const thread = newThread();
     const trail = ["x".repeat(5_000_000)];
@@ -205,14 +207,14 @@ describe("the webhook of a run", () => {
 });
 
 describe("the key of a deployment", () => {
-  test("is one, also when two ask for it first", async ({ expect }) => {
+  test("is a single one, also for concurrent first requests", async ({ expect }) => {
     const { scope } = newThread();
     const [one, two] = await Promise.all([signingKeys(env, scope), signingKeys(env, scope)]);
     expect(one).toEqual(two);
     expect(one.current).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
-  test("signs beside the new one for a day after a rotation", async ({ expect }) => {
+  test("signs in addition to the new one for a day after a rotation", async ({ expect }) => {
     outgoing.mockImplementation(async () => new Response());
     const thread = newThread();
     const { current: old } = await signingKeys(env, thread.scope);

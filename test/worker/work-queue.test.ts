@@ -26,7 +26,7 @@ function batchOf(queue: string, bodies: unknown[]) {
   return { batch, messages };
 }
 
-/** Rows are numbers, and those below zero cannot be looked at. */
+/** Returns a handler whose rows are numbers; those below zero cannot be handled. */
 function handlerOf(queue: string, looked: number[]) {
   return queueHandler({
     queue,
@@ -39,7 +39,7 @@ function handlerOf(queue: string, looked: number[]) {
   });
 }
 
-test("each message goes to the handler of its queue, whatever the environment", async ({
+test("each message is handled by the handler of its queue, in any environment", async ({
   expect,
 }) => {
   const [one, two]: [number[], number[]] = [[], []];
@@ -52,7 +52,7 @@ test("each message goes to the handler of its queue, whatever the environment", 
   }
 });
 
-test("a row that cannot be looked at comes again, and keeps no other away", async ({ expect }) => {
+test("a row that cannot be handled is retried, and does not block others", async ({ expect }) => {
   vi.spyOn(console, "error").mockReturnValue();
   const looked: number[] = [];
   const { batch, messages } = batchOf("first", [{ row: -1 }, { row: 2 }]);
@@ -63,14 +63,14 @@ test("a row that cannot be looked at comes again, and keeps no other away", asyn
   expect(messages[1]?.ack).toHaveBeenCalledOnce();
 });
 
-test("a queue that nobody handles is not emptied", async ({ expect }) => {
+test("a queue without a handler is not emptied", async ({ expect }) => {
   const { batch } = batchOf("third", [{ row: 1 }]);
   await expect(consume(batch, [handlerOf("first", [])], env, EXPORTS)).rejects.toThrow(
     "No handler is registered for the queue third",
   );
 });
 
-test("many rows are named in calls of a hundred, and a call that fails loses no other", async ({
+test("many rows are sent in calls of a hundred, and a failing call loses no other", async ({
   expect,
 }) => {
   const warned = vi.spyOn(console, "warn").mockReturnValue();

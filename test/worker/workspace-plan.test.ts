@@ -19,7 +19,7 @@ const EU: Env & { REGION_SECRET: string } = {
 
 let workspace = "";
 
-/** What the US region answers, and how often it was asked. */
+/** A mock of the US region's billing, which counts its calls. */
 const billing = vi.fn<(url: string, headers: Headers) => Promise<Response>>();
 
 beforeAll(() => migrateIndex(inject("migrations")));
@@ -48,7 +48,7 @@ function isDown(): void {
 
 type PlanOf = (now: number, id?: string, changes?: Partial<Env>) => Promise<Plan>;
 
-/** One that remembers nothing yet. */
+/** Returns the function of a new isolate, with an empty cache. */
 async function newIsolate(): Promise<PlanOf> {
   vi.resetModules();
   const { workspacePlan } = await import("../../src/identity/workspace-plan.ts");
@@ -61,7 +61,7 @@ async function planAt(now: number): Promise<Plan> {
 }
 
 describe("in the US region a plan", () => {
-  test("is what is billed, else the lowest, and nobody is asked", async ({ expect }) => {
+  test("is the billed one, or else the lowest, without a call", async ({ expect }) => {
     const US: Env = { ...env, REGION: "us" };
     expect(await workspacePlan(US, workspace)).toBe("developer");
     await env.DB.prepare(
@@ -75,7 +75,7 @@ describe("in the US region a plan", () => {
 });
 
 describe("in the EU region a plan", () => {
-  test("is what the US region says, by a signed call", async ({ expect }) => {
+  test("is requested from the US region by a signed call", async ({ expect }) => {
     answers("enterprise");
     expect(await planAt(NOW)).toBe("enterprise");
     const [url, headers] = billing.mock.calls[0] ?? [];
@@ -83,7 +83,7 @@ describe("in the EU region a plan", () => {
     expect(headers?.get("x-threadworks-signature")).toMatch(/^[\w-]{43}$/);
   });
 
-  test("is asked for once a minute", async ({ expect }) => {
+  test("is requested once a minute", async ({ expect }) => {
     answers("plus");
     await planAt(NOW);
     answers("developer");
@@ -92,7 +92,7 @@ describe("in the EU region a plan", () => {
     expect(billing).toHaveBeenCalledTimes(2);
   });
 
-  test("is remembered by an isolate without a look at the database", async ({ expect }) => {
+  test("is cached by an isolate without a read of the database", async ({ expect }) => {
     answers("plus");
     const planOf = await newIsolate();
     expect(await planOf(NOW)).toBe("plus");
@@ -117,12 +117,12 @@ describe("in the EU region a plan", () => {
     expect(await planAt(NOW + GRACE + 2)).toBe("plus");
   });
 
-  test("is the lowest when the US region never spoke of the workspace", async ({ expect }) => {
+  test("is the lowest if the US region never answered for the workspace", async ({ expect }) => {
     isDown();
     expect(await planAt(NOW)).toBe("developer");
   });
 
-  test("is not asked for within ten seconds of a call in vain, for any workspace", async ({
+  test("is not requested within ten seconds of a failed call, for any workspace", async ({
     expect,
   }) => {
     answers("plus");

@@ -44,7 +44,7 @@ export function agentCard(assistant: Assistant, url: string): AgentCard {
  * Returns the card for both families of clients: the older one reads these extra members instead of the
  * interfaces.
  */
-export function cardJson(assistant: Assistant, url: string): object {
+export function toCardJson(assistant: Assistant, url: string): object {
   return {
     ...agentCard(assistant, url),
     protocolVersion: "0.3.0",

@@ -7,7 +7,7 @@ import type { Assistant } from "../assistants/assistant-json.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadFor, threadWith } from "../auth/thread-access.ts";
 import type { ThreadHandle } from "../threads/thread-stub.ts";
-import { type FoundTask, newestRuns, readState, taskRunOf } from "./read-task.ts";
+import { type FoundTask, newestRuns, readEndedTask, taskRunOf } from "./read-task.ts";
 import { MAX_CONTEXTS, MAX_TASKS, pagePlace, toPageToken } from "./schemas.ts";
 import { type ListedRun, listedState, toTask } from "./task-json.ts";
 import { TaskRefusal } from "./task-refusal.ts";
@@ -81,7 +81,7 @@ async function shownTasks(
   const tasks: Task[] = [];
   let chars = 0;
   for (const task of found) {
-    const whole = toTask(await readState(task), historyLength);
+    const whole = toTask(await readEndedTask(task), historyLength);
     const shown = includeArtifacts ? whole : { ...whole, artifacts: [] };
     chars += JSON.stringify(shown).length;
     if (tasks.length > 0 && chars > MAX_PAGE_CHARS) break;

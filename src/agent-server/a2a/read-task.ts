@@ -61,7 +61,7 @@ export function taskRunOf({ run_id, metadata }: ShownRun): string {
 }
 
 /** Returns the task, with its final values if it has ended. */
-export async function readState({ ids, thread, run }: FoundTask): Promise<EndedTask> {
+export async function readEndedTask({ ids, thread, run }: FoundTask): Promise<EndedTask> {
   if (isAtWork(run)) return { ids, run, values: null };
   const joined = await thread.joinRun(run.run_id, { cancel_on_disconnect: false });
   if (!joined.ok) throw threadFailure(joined, ids.threadId);
@@ -89,5 +89,5 @@ export async function cancelTask(
   });
   const cancelled = await thread.cancelRun(run.run_id, { action: "interrupt", wait: true });
   if (!cancelled.ok) throw taskNotFound();
-  return readState(await findTask(call, assistant, toTaskId(ids)));
+  return readEndedTask(await findTask(call, assistant, toTaskId(ids)));
 }

@@ -5,7 +5,7 @@ import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { agentCard } from "./agent-card.ts";
 import { listTasks } from "./list-tasks.ts";
-import { cancelTask, findTask, readResult, readState } from "./read-task.ts";
+import { cancelTask, findTask, readResult, readEndedTask } from "./read-task.ts";
 import { beginRun } from "./send-message.ts";
 import { streamTask, subscribeToTask } from "./stream-task.ts";
 import { toTask } from "./task-json.ts";
@@ -38,7 +38,7 @@ export function newRequestHandler(
     return toTask({ ids, run: found.run, values }, historyLength);
   };
   const get = async ({ id, historyLength }: GetTaskRequest): Promise<Task> =>
-    toTask(await readState(await findTask(call, assistant, id)), historyLength);
+    toTask(await readEndedTask(await findTask(call, assistant, id)), historyLength);
   return {
     getAgentCard: async () => agentCard(assistant, url),
     sendMessage: (params) => send(params).catch(fail),

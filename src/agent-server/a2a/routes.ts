@@ -8,7 +8,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { agentCall } from "../agent-call.ts";
 import { assistantNotFound } from "../assistants/assistant-service.ts";
 import { findAssistant, resolveAssistant } from "../assistants/resolve-assistant.ts";
-import { cardJson } from "./agent-card.ts";
+import { toCardJson } from "./agent-card.ts";
 import { isStreamed, serveRequest } from "./serve-request.ts";
 
 /** Routes of the Agent2Agent protocol: each assistant is an agent, a thread is a context, a run is a task. */
@@ -94,7 +94,7 @@ async function showCard(c: AppContext, idOrGraph: string): Promise<Response> {
   const call = agentCall(c);
   const assistant = await findAssistant(call, idOrGraph);
   if (assistant === null) throw assistantNotFound();
-  return c.json(cardJson(assistant, urlOf(c, assistant.assistant_id)));
+  return c.json(toCardJson(assistant, urlOf(c, assistant.assistant_id)));
 }
 
 /** Returns the address of an assistant's endpoint, derived from the address of this request. */

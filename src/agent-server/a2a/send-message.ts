@@ -8,15 +8,15 @@ import { knownSchemas, propertiesOf } from "../assistants/known-schemas.ts";
 import type { Follow } from "../threads/contract/run-request.ts";
 import { prepareRun, startRun } from "../threads/new-run.ts";
 import { isSaid, toInput, toResume } from "./message-input.ts";
-import { findTask, readState, TASK_MEMBER } from "./read-task.ts";
+import { findTask, readEndedTask, TASK_MEMBER } from "./read-task.ts";
 import { needsInput, type ShownRun } from "./task-json.ts";
 import { type TaskIds, toTaskId } from "./task-id.ts";
 import { TaskRefusal, taskNotFound } from "./task-refusal.ts";
 
 /** A message, and the command that may replace its content. */
-export type Sent = SendMessageRequest & { command: CommandSpec | null };
+export type SentMessage = SendMessageRequest & { command: CommandSpec | null };
 
-export type Begun = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8Array> | null };
+export type BegunTask = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8Array> | null };
 
 /**
  * Starts the run for a message: the first run of a new task, or a run that answers an interrupted task. The run
@@ -25,9 +25,9 @@ export type Begun = { ids: TaskIds; run: ShownRun; stream: ReadableStream<Uint8A
 export async function beginRun(
   call: AgentCall,
   assistant: Assistant,
-  sent: Sent,
+  sent: SentMessage,
   follow: Follow,
-): Promise<Begun> {
+): Promise<BegunTask> {
   const { message } = sent;
   if (message === undefined) throw new TaskRefusal("invalid_params", "message is missing");
   const task = await taskOf(call, assistant, message);
@@ -60,7 +60,7 @@ async function taskOf(
   if (taskId === "") return null;
   const found = await findTask(call, assistant, taskId);
   if (contextId !== "" && contextId.toLowerCase() !== found.ids.threadId) throw taskNotFound();
-  if (needsInput(await readState(found))) return found.ids;
+  if (needsInput(await readEndedTask(found))) return found.ids;
   throw new TaskRefusal(
     "unsupported_operation",
     `The task ${toTaskId(found.ids)} does not wait for a message: send it without taskId`,

@@ -1,5 +1,6 @@
 import type { CommandSpec } from "../../graph-runtime/protocol.ts";
 import { isObject } from "../../lib/json.ts";
+import { log } from "../../lib/log.ts";
 import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { newRequestHandler } from "./request-handler.ts";
@@ -107,7 +108,7 @@ async function* untilFailure(
   try {
     yield* events;
   } catch (error) {
-    console.error({ event: "answer_broken_off", error: String(error) });
+    log("error", "error", { event: "answer_broken_off", error: String(error) });
     yield rpcError(id, INTERNAL_ERROR, "Internal server error");
   }
 }

@@ -3,14 +3,14 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { isObject } from "../../lib/json.ts";
 import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
-import { findTask, readState } from "./read-task.ts";
-import type { Begun } from "./send-message.ts";
+import { findTask, readEndedTask } from "./read-task.ts";
+import type { BegunTask } from "./send-message.ts";
 import {
   isAgents,
   isAtWork,
   needsInput,
   newArtifact,
-  textOf,
+  textOfMessage,
   textPart,
   toStatus,
   toTask,
@@ -24,7 +24,7 @@ type Said = { artifactId: string; text: string };
 export async function* streamTask(
   call: AgentCall,
   assistant: Assistant,
-  { ids, run, stream }: Begun,
+  { ids, run, stream }: BegunTask,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const about = { taskId: toTaskId(ids), contextId: ids.threadId, metadata: undefined };
   yield { payload: { $case: "task", value: toTask({ ids, run, values: null }) } };
@@ -37,7 +37,7 @@ export async function* streamTask(
       payload: { $case: "artifactUpdate", value: { ...about, artifact, append, lastChunk: false } },
     };
   }
-  const state = await readState(await findTask(call, assistant, about.taskId));
+  const state = await readEndedTask(await findTask(call, assistant, about.taskId));
   const [artifact] = toTask(state, 0).artifacts;
   if (artifact !== undefined && !isSaid(artifact, last)) {
     const value = { ...about, artifact, append: false, lastChunk: true };
@@ -54,7 +54,7 @@ export async function* subscribeToTask(
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const found = await findTask(call, assistant, taskId);
   const { ids, run, thread } = found;
-  const state = await readState(found);
+  const state = await readEndedTask(found);
   if (isAtWork(run)) {
     const query = { last_event_id: -1, modes: null, cancel_on_disconnect: false };
     const followed = await thread.streamRun(run.run_id, query);
@@ -88,7 +88,7 @@ async function* saidIn(stream: ReadableStream<Uint8Array> | null): AsyncGenerato
     const [message]: unknown[] = JSON.parse(data);
     if (!isObject(message) || !isAgents(message)) continue;
     const { id } = message;
-    const text = textOf(message);
+    const text = textOfMessage(message);
     if (typeof id === "string" && text !== "") yield { artifactId: id, text };
   }
 }

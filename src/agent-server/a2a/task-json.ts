@@ -100,7 +100,7 @@ export function isAgents({ type }: JsonObject): boolean {
 }
 
 /** The text of a message, whose content is text or a list of blocks. */
-export function textOf({ content }: JsonObject): string {
+export function textOfMessage({ content }: JsonObject): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   const texts = content.map((block: unknown) => {
@@ -113,7 +113,7 @@ export function textOf({ content }: JsonObject): string {
 
 /** Returns the parts of a message: its text and its files. */
 function partsOf(message: JsonObject): Part[] {
-  const text = textOf(message);
+  const text = textOfMessage(message);
   return [...(text === "" ? [] : [textPart(text)]), ...filesOf(message)];
 }
 

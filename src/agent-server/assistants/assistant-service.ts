@@ -220,7 +220,7 @@ async function* followed(
   for await (const row of rows) yield ofRevision(call, row);
 }
 
-export async function countMatching(
+export async function countMatchingAssistants(
   call: AgentCall,
   search: Pick<AssistantSearch, "metadata" | "graph_id" | "name">,
 ): Promise<number> {

@@ -1,17 +1,24 @@
 import { type AssistantRow, insertAssistant } from "../../db/assistants-repo.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { type Scope, scopeObjectName } from "../../lib/scope.ts";
+import { isolateCache } from "../../lib/isolate-cache.ts";
+import { scopeObjectName } from "../../lib/object-names.ts";
+import type { Scope } from "../../lib/scope.ts";
 import type { AssistantDefaults, GraphInfo } from "../../graph-runtime/protocol.ts";
 import { describedProject } from "../described-project.ts";
 import { requestedRevision } from "../graph-host.ts";
 import { defaultAssistantId } from "./assistant-id.ts";
 
+/** Replaces the revision for the graphs that the Worker was built with. */
+const BUILT_IN = "";
+
 /** Value in a default assistant's metadata that marks it as created by the server. */
 const MADE_BY = "system";
 
+const MAX_SCOPES = 10_000;
+
 /** Revisions whose graphs are known to have their default assistants, keyed by scope. */
-const ensured = new Map<string, string | null>();
+const ensured = isolateCache<string, string>({ maxEntries: MAX_SCOPES });
 
 /**
  * Makes sure that every graph of the project has a default assistant in the request's scope. A default assistant
@@ -20,10 +27,10 @@ const ensured = new Map<string, string | null>();
 export async function ensureDefaultAssistants(call: AgentCall): Promise<void> {
   const { scope } = call;
   const name = scopeObjectName(scope);
-  const { revision_id } = requestedRevision(call);
-  if (ensured.get(name) === revision_id) return;
+  const revision = requestedRevision(call).revision_id ?? BUILT_IN;
+  if (ensured.get(name) === revision) return;
   await insertDefaults(call, await projectGraphs(call));
-  ensured.set(name, revision_id);
+  ensured.set(name, revision);
 }
 
 /** Creates the default assistant with this id. Returns false if no graph has a default assistant with this id. */

@@ -1,5 +1,5 @@
 import type { GraphRef, GraphSchemas } from "../../graph-runtime/protocol.ts";
-import { isObject } from "../../lib/json.ts";
+import { isObject, objectOrEmpty } from "../../lib/json.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import type { Assistant } from "./assistant-json.ts";
@@ -39,8 +39,7 @@ function objectSchema(schema: unknown): JsonSchema | null {
 
 /** Returns the properties that an object schema names. */
 export function propertiesOf(schema: JsonSchema | null): Record<string, unknown> {
-  const properties = schema?.["properties"];
-  return isObject(properties) ? properties : {};
+  return objectOrEmpty(schema?.["properties"]);
 }
 
 /** Returns the reference to the assistant's graph that a graph host takes. */
@@ -48,10 +47,10 @@ export function toGraphRef({ graph_id, config }: Pick<Assistant, "graph_id" | "c
   const { configurable, metadata } = config;
   return {
     graph_id,
-    config: { ...config, configurable: toRecord(configurable), metadata: toRecord(metadata) },
+    config: {
+      ...config,
+      configurable: objectOrEmpty(configurable),
+      metadata: objectOrEmpty(metadata),
+    },
   };
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

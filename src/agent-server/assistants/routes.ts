@@ -7,7 +7,7 @@ import { setPaginationHeaders } from "../../http/pagination.ts";
 import { createRouter } from "../../http/router.ts";
 import {
   assistantNotFound,
-  countMatching,
+  countMatchingAssistants,
   createAssistant,
   listAssistants,
   listVersions,
@@ -89,7 +89,7 @@ assistantRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await countMatching(agentCall(c), c.req.valid("json")), 200),
+  async (c) => c.json(await countMatchingAssistants(agentCall(c), c.req.valid("json")), 200),
 );
 
 assistantRoutes.openapi(

@@ -3,7 +3,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { projectRefusal, toAuthorization } from "./host-answers.ts";
-import { InvalidFilterError, parseFilter } from "./parse-filter.ts";
+import { InvalidFilterError, parseAuthFilter } from "./parse-filter.ts";
 import { describedProject } from "../described-project.ts";
 
 /** The actions of the agent server's routes, as they are named to a project's handlers. */
@@ -35,7 +35,7 @@ export async function authorize(
   event: AuthEvent,
   value: EventValue,
 ): Promise<Access> {
-  const decided = await decide(call, event, value);
+  const decided = await askAuthHandler(call, event, value);
   if (decided === null) return { filter: null, metadata: value.metadata ?? undefined };
   return { filter: decided.filter, metadata: metadataOf(decided.metadata, event) };
 }
@@ -44,7 +44,7 @@ export async function authorize(
  * Returns what the handler of an event allows, and the event's value as changed by it; null if there is no
  * handler.
  */
-export async function decide(
+export async function askAuthHandler(
   call: AgentCall,
   event: AuthEvent,
   value: Record<string, unknown>,
@@ -64,7 +64,7 @@ export async function decide(
 
 function filterOf(filter: Record<string, unknown>, event: AuthEvent): MetadataFilter {
   try {
-    return parseFilter(filter);
+    return parseAuthFilter(filter);
   } catch (cause) {
     if (!(cause instanceof InvalidFilterError)) throw cause;
     throw new ApiError("internal", `The handler of ${event} returned a filter that is not valid`, {

@@ -4,6 +4,7 @@ import type {
   AuthenticationResult,
   AuthorizationResult,
   AuthRefusal,
+  HeaderLine,
 } from "../../graph-runtime/protocol.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { ProjectRefusal } from "../../lib/api-error.ts";
@@ -36,7 +37,7 @@ const authentication = z.discriminatedUnion("ok", [
 const authorization = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(true),
-    // Passed on unchanged for `parseFilter` to read: a record schema would drop what it cannot represent.
+    // Passed on unchanged for `parseAuthFilter` to read: a record schema would drop what it cannot represent.
     filter: z.custom<Record<string, unknown>>(isObject).nullable(),
     metadata: z.unknown(),
     item: z.unknown().optional(),
@@ -63,8 +64,6 @@ export function toAuthentication(answer: unknown): AuthenticationResult {
 export function toAuthorization(answer: unknown): AuthorizationResult {
   return authorization.parse(answer);
 }
-
-type HeaderLine = AuthRefusal["headers"][number];
 
 /** Headers that tell a client how to repeat its request. */
 const ALLOWED = new Set(["www-authenticate", "retry-after", "content-language"]);

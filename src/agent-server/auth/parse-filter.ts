@@ -17,7 +17,7 @@ export class InvalidFilterError extends Error {
  * object allows everything. Throws an `InvalidFilterError` for anything else, including values that would
  * otherwise be ignored: maps, sets, gaps in lists, a key that metadata cannot have.
  */
-export function parseFilter(filter: Record<string, unknown>): MetadataFilter {
+export function parseAuthFilter(filter: Record<string, unknown>): MetadataFilter {
   const counter = { conditions: 0 };
   return parseObject(filter, "", 0, counter);
 }
@@ -25,7 +25,8 @@ export function parseFilter(filter: Record<string, unknown>): MetadataFilter {
 type Counter = { conditions: number };
 
 function parseObject(filter: unknown, at: string, depth: number, counter: Counter): MetadataFilter {
-  if (!isRecord(filter)) throw new InvalidFilterError(`${at || "The filter"} must be an object`);
+  if (!isPlainObject(filter))
+    throw new InvalidFilterError(`${at || "The filter"} must be an object`);
   if (depth > MAX_DEPTH)
     throw new InvalidFilterError(`$or and $and nest more than ${MAX_DEPTH} deep`);
   const of = Object.entries(filter).map(([key, value]): MetadataFilter => {
@@ -47,7 +48,7 @@ function parseObject(filter: unknown, at: string, depth: number, counter: Counte
 }
 
 function parseKey(key: string, value: unknown, at: string, counter: Counter): MetadataFilter[] {
-  if (!isRecord(value)) return [{ op: "equals", key, value: scalar(value, at, counter) }];
+  if (!isPlainObject(value)) return [{ op: "equals", key, value: scalar(value, at, counter) }];
   const operators = Object.entries(value);
   if (operators.length === 0) throw new InvalidFilterError(`${at} has no operator`);
   return operators.flatMap(([operator, operand]): MetadataFilter[] => {
@@ -75,7 +76,7 @@ function scalar(value: unknown, at: string, counter: Counter): string | number |
   throw new InvalidFilterError(`${at} must be a text, a number or a boolean`);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

@@ -19,12 +19,12 @@ const projects = new WeakMap<AppContext, RequestedProject>();
 
 /** Finds the project that a request is for, and its description. It does not authenticate the caller. */
 export const requestedProject: MiddlewareHandler<AppEnv> = async (c, next) => {
-  await findProject(c);
+  await findRequestedProject(c);
   await next();
 };
 
 /** Does the same for code that runs before the middleware. Throws a 404 if the deployment does not exist. */
-export async function findProject(c: AppContext): Promise<RequestedProject> {
+export async function findRequestedProject(c: AppContext): Promise<RequestedProject> {
   const known = projects.get(c);
   if (known !== undefined) return known;
   const deployment = await requestedDeployment(c);

@@ -1,7 +1,7 @@
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
 import type { AgentCall } from "../agent-call.ts";
-import { type AuthEvent, decide } from "./authorize.ts";
-import { type Target, leftTarget } from "./store-target.ts";
+import { type AuthEvent, askAuthHandler } from "./authorize.ts";
+import { type StoreTarget, leftTarget } from "./store-target.ts";
 
 type StoreEvent = Extract<AuthEvent, `store:${string}`>;
 
@@ -9,20 +9,20 @@ type StoreEvent = Extract<AuthEvent, `store:${string}`>;
  * Permission to do one thing in the store to `target`, as changed by the handler; `filter` limits the visible
  * items.
  */
-type StoreAccess<T extends Target> = { target: T; filter: MetadataFilter | null };
+type StoreAccess<T extends StoreTarget> = { target: T; filter: MetadataFilter | null };
 
 /**
  * Asks the project whether the request may do `event` to `target`. Handlers separate users by changing the
  * namespace, so the returned target is the one that the handler changed. `options` are shown to handlers, but
  * cannot be changed.
  */
-export async function authorizeStore<T extends Target>(
+export async function authorizeStore<T extends StoreTarget>(
   call: AgentCall,
   event: StoreEvent,
   target: T,
   options: Record<string, unknown> = {},
 ): Promise<StoreAccess<T>> {
-  const decided = await decide(call, event, { ...options, ...target });
+  const decided = await askAuthHandler(call, event, { ...options, ...target });
   if (decided === null) return { target, filter: null };
   return { target: leftTarget(event, target, decided.item), filter: decided.filter };
 }

@@ -3,7 +3,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { isObject } from "../../lib/json.ts";
 
 /** The subject of a store event. Searches and lists have no key, and only a put has a value. */
-export type Target = { namespace: string[]; key?: string; value?: Record<string, unknown> };
+export type StoreTarget = { namespace: string[]; key?: string; value?: Record<string, unknown> };
 
 const leftItem = z.object({
   namespace: z.array(z.string()),
@@ -15,7 +15,7 @@ const leftItem = z.object({
  * Returns the target with the changes that the handler of `event` made. Throws if the item is missing or
  * malformed.
  */
-export function leftTarget<T extends Target>(event: string, target: T, item: unknown): T {
+export function leftTarget<T extends StoreTarget>(event: string, target: T, item: unknown): T {
   if (item === undefined) {
     throw new ApiError(
       "forbidden",

@@ -13,7 +13,7 @@ import {
 import type { Page } from "../../http/pagination.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import { jsonListOf, type JsonText } from "../../lib/json-answer.ts";
-import { toIso } from "../../lib/time.ts";
+import { optionalMillis, toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { toAssistantId } from "../assistants/assistant-id.ts";
 import { resolveAssistant } from "../assistants/resolve-assistant.ts";
@@ -49,7 +49,11 @@ export async function createCron(
   const { assistant_id, schedule, timezone, end_time, enabled, on_run_completed, ...rest } = body;
   const { metadata: givenMetadata, ...payload } = rest;
   const { workspaceId, deploymentId } = call.scope;
-  const times: CronTimes = { schedule, timezone: timezone ?? null, end_time: toMillis(end_time) };
+  const times: CronTimes = {
+    schedule,
+    timezone: timezone ?? null,
+    end_time: optionalMillis(end_time),
+  };
   const cronId = uuidv7();
   const { metadata = {} } = await authorize(call, "crons:create", {
     cron_id: cronId,
@@ -154,7 +158,7 @@ export async function listCrons(
   return { json, returned: found.returned, total: found.total, page };
 }
 
-export async function countMatching(call: AgentCall, search: CronCount): Promise<number> {
+export async function countMatchingCrons(call: AgentCall, search: CronCount): Promise<number> {
   const { assistant_id, thread_id, metadata } = search;
   const access = await authorize(call, "crons:search", { assistant_id, thread_id, metadata });
   const filter = toFilter({ ...search, enabled: null }, access);
@@ -180,7 +184,7 @@ function changed(
     ...current,
     schedule: body.schedule ?? current.schedule,
     timezone: body.timezone === undefined ? current.timezone : body.timezone,
-    end_time: body.end_time === undefined ? current.end_time : toMillis(body.end_time),
+    end_time: body.end_time === undefined ? current.end_time : optionalMillis(body.end_time),
     enabled: Number(body.enabled ?? current.enabled === 1),
     on_run_completed:
       current.thread_id === null ? (body.on_run_completed ?? current.on_run_completed) : null,
@@ -229,10 +233,6 @@ function toFilter(
 }
 
 /** Converts a request's time from microseconds to milliseconds. Ticks are at full minutes, so rounding is harmless. */
-function toMillis(micros: number | null | undefined): number | null {
-  return typeof micros === "number" ? Math.floor(micros / 1000) : null;
-}
-
 function keyOf({ scope }: AgentCall, cronId: string): CronKey {
   return { ...scope, cronId };
 }

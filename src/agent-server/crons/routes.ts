@@ -1,12 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { jsonResponse } from "../../http/json-body.ts";
+import { jsonBodyOf, jsonResponse } from "../../http/json-body.ts";
 import { setPaginationHeaders } from "../../http/pagination.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { agentCall } from "../agent-call.ts";
 import type { ResponseConfig } from "../../http/streamed-response.ts";
 import {
-  countMatching,
+  countMatchingCrons,
   createCron,
   getCron,
   listCrons,
@@ -37,10 +37,6 @@ const foundCrons: ResponseConfig = {
   description: "The crons of the page",
   content: { "application/json": { schema: foundCronsSchema } },
 };
-
-function jsonBodyOf<T extends z.ZodType>(schema: T) {
-  return { required: true, content: { "application/json": { schema } } };
-}
 
 cronRoutes.openapi(
   createRoute({
@@ -102,7 +98,7 @@ cronRoutes.openapi(
       },
     },
   }),
-  async (c) => c.json(await countMatching(agentCall(c), c.req.valid("json")), 200),
+  async (c) => c.json(await countMatchingCrons(agentCall(c), c.req.valid("json")), 200),
 );
 
 cronRoutes.openapi(

@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { messageOf } from "../../lib/error-text.ts";
 
 /** The times of a cron's ticks, in epoch milliseconds. */
 export type CronTimes = {
@@ -22,7 +23,7 @@ export function scheduleFault(schedule: string): string | null {
     const first = ticksOf(schedule, null).nextRun();
     return first === null ? "The schedule has no tick" : null;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return `Input should be a cron expression: ${reason.replace(/^CronPattern: /, "")}`;
   }
 }

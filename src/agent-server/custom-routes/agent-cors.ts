@@ -4,7 +4,7 @@ import type { CorsInfo } from "../../graph-runtime/http-info.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { isolateCache } from "../../lib/isolate-cache.ts";
 import { agentCall } from "../agent-call.ts";
-import { findProject, projectIfKnown } from "../auth/requested-project.ts";
+import { findRequestedProject, projectIfKnown } from "../auth/requested-project.ts";
 import { requestedGraphs } from "../graph-host.ts";
 import { RevisionCache } from "../described-project.ts";
 
@@ -52,7 +52,7 @@ export function agentCors(defaults: Defaults): MiddlewareHandler<AppEnv> {
 /** Returns null if the project cannot be found: the request after the preflight gets the error. */
 async function preflightInfo(c: AppContext): Promise<CorsInfo | null> {
   try {
-    return (await findProject(c)).description.http?.cors ?? null;
+    return (await findRequestedProject(c)).description.http?.cors ?? null;
   } catch {
     return null;
   }

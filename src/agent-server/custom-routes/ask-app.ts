@@ -18,7 +18,7 @@ type Asked = { builtIn: Pick<Hono<AppEnv>, "router">; principal: Principal | nul
  * the path is also a built-in route, the body is read beforehand, because that route may need it; any other body
  * is streamed to the app.
  */
-export async function askApp(
+export async function askProjectApp(
   c: AppContext,
   next: Next,
   { builtIn, principal }: Asked,

@@ -3,7 +3,7 @@ import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
 import type { AppEnv } from "../../http/app-types.ts";
 import { projectOf } from "../auth/requested-project.ts";
 import { shownRequest } from "../auth/shown-request.ts";
-import { chosen } from "./header-choice.ts";
+import { chooseHeaders } from "./header-choice.ts";
 
 /** Headers with credentials: a run gets one only if the project names it in full, and a log never has one. */
 const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
@@ -17,14 +17,13 @@ export const chosenHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (forRuns === null && forLog === null) return next();
   const { headers } = shownRequest(c.req.raw);
   if (forRuns !== null) {
-    c.set("configurable", chosen(headers, withoutBroadCredentials(forRuns)));
+    c.set("configurable", chooseHeaders(headers, withoutBroadCredentials(forRuns)));
   }
   if (forLog !== null) {
     const excludes = [...forLog.excludes, ...CREDENTIALS];
-    const told = Object.entries(chosen(headers, { ...forLog, excludes })).map(([name, value]) => [
-      `headers.${name}`,
-      value.slice(0, MAX_LOGGED_CHARS),
-    ]);
+    const told = Object.entries(chooseHeaders(headers, { ...forLog, excludes })).map(
+      ([name, value]) => [`headers.${name}`, value.slice(0, MAX_LOGGED_CHARS)],
+    );
     c.set("loggedHeaders", Object.fromEntries(told));
   }
   await next();

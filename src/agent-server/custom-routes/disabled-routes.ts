@@ -2,7 +2,11 @@ import type { MiddlewareHandler } from "hono";
 import type { Disableable } from "../../graph-runtime/http-info.ts";
 import type { AppContext, AppEnv } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { findProject, projectOf, type RequestedProject } from "../auth/requested-project.ts";
+import {
+  findRequestedProject,
+  projectOf,
+  type RequestedProject,
+} from "../auth/requested-project.ts";
 
 /** The parts of the agent server by path; the first match applies. */
 const PARTS: readonly (readonly [part: Disableable, paths: RegExp])[] = [
@@ -44,7 +48,7 @@ function partOf(path: string): Disableable | undefined {
 
 async function projectIfAny(c: AppContext): Promise<RequestedProject | null> {
   try {
-    return c.var.arrival.surface === "agent-server" ? await findProject(c) : null;
+    return c.var.arrival.surface === "agent-server" ? await findRequestedProject(c) : null;
   } catch {
     return null;
   }

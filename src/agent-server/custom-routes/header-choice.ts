@@ -1,12 +1,11 @@
 import type { HeaderChoice } from "../../graph-runtime/http-info.ts";
-
-type HeaderLine = { name: string; value: string };
+import type { HeaderLine } from "../../graph-runtime/protocol.ts";
 
 /**
  * Returns the values of the chosen headers, keyed by their names in lower case. An exclusion overrides any
  * inclusion.
  */
-export function chosen(
+export function chooseHeaders(
   headers: readonly HeaderLine[],
   { includes, excludes }: HeaderChoice,
 ): Record<string, string> {

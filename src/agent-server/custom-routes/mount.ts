@@ -7,7 +7,7 @@ import { chosenHeaders } from "./chosen-headers.ts";
 import { disabledMeta, disabledRoutes } from "./disabled-routes.ts";
 import type { Hono, MiddlewareHandler } from "hono";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
-import { askApp } from "./ask-app.ts";
+import { askProjectApp } from "./ask-app.ts";
 
 /**
  * Mounts what runs before the agent server's own routes: finding the project, authentication, and the project's
@@ -36,7 +36,7 @@ function openApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     if (!isOpen(c)) return next();
     await admitWorkspace(c, requestedScope(c).workspaceId);
-    return askApp(c, next, { builtIn, principal: null });
+    return askProjectApp(c, next, { builtIn, principal: null });
   };
 }
 
@@ -44,7 +44,7 @@ function openApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
 function authenticatedApp(builtIn: BuiltIn): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     if (projectOf(c).description.http?.app !== true || isOpen(c)) return next();
-    return askApp(c, next, { builtIn, principal: c.var.principal });
+    return askProjectApp(c, next, { builtIn, principal: c.var.principal });
   };
 }
 

@@ -1,6 +1,6 @@
 import { readJsonText } from "../../lib/json-answer.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
+import { CONNECTIONS, mapLimited } from "../../lib/map-limited.ts";
 import type { AgentCall } from "../agent-call.ts";
 import type { Assistant } from "../assistants/assistant-json.ts";
 import { listAssistants } from "../assistants/assistant-service.ts";
@@ -10,9 +10,6 @@ import { isObject } from "../../lib/json.ts";
 
 /** Maximum tools per page: the schemas of each are read from the project's code. */
 const TOOLS_PER_PAGE = 50;
-
-/** An invocation can have six open connections. */
-const GRAPHS_AT_ONCE = 6;
 
 /** Maximum bytes of the listed assistants, which may have large configurations. */
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
@@ -51,7 +48,7 @@ export async function listTools(
     throw new ApiError("payload_too_large", "The assistants are too large to be listed as tools");
   }
   const assistants: ListedAssistant[] = JSON.parse(json);
-  const tools = await mapLimited(assistants, GRAPHS_AT_ONCE, (each) => toTool(call, each));
+  const tools = await mapLimited(assistants, CONNECTIONS, (each) => toTool(call, each));
   const next = offset + listed.returned;
   return next < listed.total ? { tools, nextCursor: String(next) } : { tools };
 }

@@ -125,7 +125,7 @@ const MAX_BYTES = { value: 1_900_000, namespace: 8192, key: 8192 } as const;
 type ItemField = keyof typeof MAX_BYTES;
 
 /** Returns the first field of an item that is too large to be stored, given the texts to store; null if none is. */
-export function oversize(
+export function oversizedField(
   texts: Record<ItemField, string>,
 ): { field: ItemField; message: string } | null {
   for (const field of ["value", "namespace", "key"] as const) {

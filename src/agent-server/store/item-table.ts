@@ -1,18 +1,18 @@
 import type {
   ItemPlace,
+  PutOperation,
   StoredItem,
   StoreOperation,
   StorePosition,
 } from "../../graph-runtime/store-operations.ts";
-import { matchesMetadata, type MetadataFilter } from "../../lib/metadata-filter.ts";
+import { matchesMetadata, type Visibility } from "../../lib/metadata-filter.ts";
 import type { ReadBudget } from "../read-budget.ts";
 import { ExpiryTable } from "./expiry-table.ts";
-import { oversize } from "./check-operations.ts";
+import { oversizedField } from "./check-operations.ts";
 import { matchesFilter, matchesNamespace } from "./store-filter.ts";
 import { type SearchedItems, searchNear, type VectorSearch, VectorTable } from "./vector-table.ts";
 
 type Get = Extract<StoreOperation, { op: "get" }>;
-export type Put = Extract<StoreOperation, { op: "put" }>;
 type Search = Extract<StoreOperation, { op: "search" }>;
 type ListNamespaces = Extract<StoreOperation, { op: "list_namespaces" }>;
 
@@ -20,12 +20,9 @@ type ListNamespaces = Extract<StoreOperation, { op: "list_namespaces" }>;
  * The items found before the budget was spent; `rest` is the operation that finds the remaining ones, null if
  * none.
  */
-export type Found<T> = { found: T[]; rest: StoreOperation | null };
+export type StorePage<T> = { found: T[]; rest: StoreOperation | null };
 
 type ItemRow = StorePosition & { value: string; created_at: number };
-
-/** A filter of the items that the caller may see; null if it may see all. */
-export type SeenBy = MetadataFilter | null;
 
 /** Up to this number of items below a prefix are sorted in memory. If there are more, all items are read in order. */
 const SORTED_ROWS = 2000;
@@ -68,7 +65,7 @@ export class ItemTable {
     this.#vectors.create();
   }
 
-  get(operation: Get, budget: ReadBudget, seenBy: SeenBy = null): StoredItem | null {
+  get(operation: Get, budget: ReadBudget, seenBy: Visibility = null): StoredItem | null {
     const place = { namespace: JSON.stringify(operation.namespace), key: operation.key };
     const item = this.#item(place, budget);
     if (item === null || !isSeen(item, seenBy)) return null;
@@ -80,7 +77,7 @@ export class ItemTable {
    * Stores an item; a null value deletes it. Storing an item again replaces its value and keeps `created_at`. An
    * item that `seenBy` does not match is left unchanged, and the result is false.
    */
-  put(operation: Put, budget: ReadBudget, seenBy: SeenBy = null): boolean {
+  put(operation: PutOperation, budget: ReadBudget, seenBy: Visibility = null): boolean {
     const { namespace, key, value, ttl, vectors } = operation;
     const name = JSON.stringify(namespace);
     const place = { namespace: name, key };
@@ -94,7 +91,7 @@ export class ItemTable {
       return true;
     }
     const text = JSON.stringify(value);
-    const problem = oversize({ namespace: name, key, value: text });
+    const problem = oversizedField({ namespace: name, key, value: text });
     if (problem !== null) throw new Error(problem.message);
     this.expiries.set(place, ttl);
     this.#vectors.replace(place, vectors);
@@ -112,7 +109,7 @@ export class ItemTable {
   }
 
   /** Finds items, the latest update first. An item that is stored between the turns of a search may be missing. */
-  search(operation: Search, budget: ReadBudget, seenBy: SeenBy = null): Found<StoredItem> {
+  search(operation: Search, budget: ReadBudget, seenBy: Visibility = null): StorePage<StoredItem> {
     const { namespace_prefix, filter, limit, vector } = operation;
     const isFound = (item: StoredItem): boolean =>
       (filter === undefined || matchesFilter(item.value, filter)) && isSeen(item, seenBy);
@@ -150,7 +147,7 @@ export class ItemTable {
     return { found, rest: null };
   }
 
-  #near(search: VectorSearch, items: SearchedItems, budget: ReadBudget): Found<StoredItem> {
+  #near(search: VectorSearch, items: SearchedItems, budget: ReadBudget): StorePage<StoredItem> {
     const range = rangeOf(search.namespace_prefix);
     const answer = searchNear(search, { vectors: this.#vectors, items, range, budget });
     if (search.refresh_ttl !== true) return answer;
@@ -167,8 +164,8 @@ export class ItemTable {
   listNamespaces(
     operation: ListNamespaces,
     budget: ReadBudget,
-    seenBy: SeenBy = null,
-  ): Found<string[]> {
+    seenBy: Visibility = null,
+  ): StorePage<string[]> {
     if (!this.sweep(budget)) return { found: [], rest: operation };
     const { prefix = [], suffix, max_depth, limit } = operation;
     const wildcard = prefix.indexOf("*");
@@ -328,7 +325,7 @@ function compareText(left: string, right: string): number {
  */
 export function isSeen(
   { namespace, key, value }: Pick<StoredItem, "namespace" | "key" | "value">,
-  seenBy: SeenBy,
+  seenBy: Visibility,
 ): boolean {
   return seenBy === null || matchesMetadata({ ...value, namespace, key }, seenBy);
 }

@@ -1,10 +1,17 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ItemTtl, StoreOperation, StoreTurn } from "../../graph-runtime/store-operations.ts";
-import { type Scope, storeObjectName } from "../../lib/scope.ts";
+import type {
+  ItemTtl,
+  PutOperation,
+  StoreOperation,
+  StoreTurn,
+} from "../../graph-runtime/store-operations.ts";
+import { storeObjectName } from "../../lib/object-names.ts";
+import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import { ReadBudget } from "../read-budget.ts";
 import { checkOperations } from "./check-operations.ts";
-import { type Found, ItemTable, type Put, type SeenBy } from "./item-table.ts";
+import type { Visibility } from "../../lib/metadata-filter.ts";
+import { ItemTable, type StorePage } from "./item-table.ts";
 
 /** Maximum that one call may read: other calls wait until it ends, and what it has read is held in memory. */
 const TURN = { rows: 5000, bytes: 8 * 1024 * 1024 };
@@ -15,7 +22,7 @@ const VECTOR_TURN = { rows: 5000, bytes: 16 * 1024 * 1024 };
 const SWEEP_MS = "sweep_ms";
 const DEFAULT_SWEEP_MS = 5 * 60_000;
 
-export type ReadOperation = Exclude<StoreOperation, Put>;
+export type ReadOperation = Exclude<StoreOperation, PutOperation>;
 
 /** The result of one turn of a read operation: the remaining operation, if any, is a read operation, too. */
 export type ReadTurn = Pick<StoreTurn, "answers"> & {
@@ -64,18 +71,18 @@ export class StoreObject extends DurableObject<Env> {
   }
 
   /** Performs one read operation, or a part of it, for a caller who may see only what `seenBy` matches. */
-  async read(operation: ReadOperation, seenBy: SeenBy): Promise<ReadTurn> {
+  async read(operation: ReadOperation, seenBy: Visibility): Promise<ReadTurn> {
     return rested(this.#transact(() => this.#turn([operation], seenBy) as ReadTurn));
   }
 
   /** Stores or deletes an item. Returns false, and changes nothing, if `seenBy` does not match the stored item. */
-  async put(operation: Put, seenBy: SeenBy): Promise<boolean> {
+  async put(operation: PutOperation, seenBy: Visibility): Promise<boolean> {
     checkOperations([operation]);
     this.#alarmAt ??= await this.ctx.storage.getAlarm();
     return this.#transact(() => this.#put(operation, new ReadBudget(TURN), seenBy));
   }
 
-  #put(operation: Put, budget: ReadBudget, seenBy: SeenBy): boolean {
+  #put(operation: PutOperation, budget: ReadBudget, seenBy: Visibility): boolean {
     const isPut = this.#items.put(operation, budget, seenBy);
     if (isPut && operation.ttl !== undefined) this.#expectSweep(operation.ttl);
     return isPut;
@@ -104,7 +111,7 @@ export class StoreObject extends DurableObject<Env> {
     return this.ctx.storage.transactionSync(work);
   }
 
-  #turn(operations: StoreOperation[], seenBy: SeenBy): StoreTurn {
+  #turn(operations: StoreOperation[], seenBy: Visibility): StoreTurn {
     const [first] = operations;
     const isNear = first?.op === "search" && first.vector !== undefined;
     const budget = new ReadBudget(isNear ? VECTOR_TURN : TURN);
@@ -120,7 +127,7 @@ export class StoreObject extends DurableObject<Env> {
     return { answers, begun, rows: budget.rows, bytes: budget.bytes };
   }
 
-  #perform(operation: StoreOperation, budget: ReadBudget, seenBy: SeenBy): Performed {
+  #perform(operation: StoreOperation, budget: ReadBudget, seenBy: Visibility): Performed {
     switch (operation.op) {
       case "get":
         return { answer: this.#items.get(operation, budget, seenBy), begun: null };
@@ -146,7 +153,7 @@ async function rested<T extends Pick<StoreTurn, "begun">>(turn: T): Promise<T> {
 
 type Performed = { answer: unknown; begun: StoreTurn["begun"] };
 
-function listed({ found, rest }: Found<unknown>): Performed {
+function listed({ found, rest }: StorePage<unknown>): Performed {
   return { answer: found, begun: rest === null ? null : { found, rest } };
 }
 

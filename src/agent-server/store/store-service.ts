@@ -11,8 +11,9 @@ import { toIso } from "../../lib/time.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { authorizeStore } from "../auth/store-access.ts";
 import { describedProject } from "../described-project.ts";
-import { isVectors, oversize } from "./check-operations.ts";
-import { isSeen, type SeenBy } from "./item-table.ts";
+import { isVectors, oversizedField } from "./check-operations.ts";
+import type { Visibility } from "../../lib/metadata-filter.ts";
+import { isSeen } from "./item-table.ts";
 import type { ItemGet, ItemPut, ItemsSearch, NamespacesSearch } from "./schemas.ts";
 import { type ReadOperation, type ReadTurn, type StoreObject, storeOf } from "./store-object.ts";
 import type { EmbedRequest } from "../../graph-runtime/protocol.ts";
@@ -116,7 +117,7 @@ function itemsOf({ env, scope }: AgentCall): Pick<StoreObject, "read" | "put"> {
 async function* found<T>(
   call: AgentCall,
   operation: ReadOperation,
-  seenBy: SeenBy,
+  seenBy: Visibility,
 ): AsyncGenerator<T, void> {
   for (let next: ReadOperation | null = operation; next !== null;) {
     const turn: ReadTurn = await itemsOf(call).read(next, seenBy);
@@ -158,7 +159,7 @@ function requireSize({
   key,
   value,
 }: Pick<ItemPut, "namespace" | "key" | "value">): void {
-  const problem = oversize({
+  const problem = oversizedField({
     namespace: JSON.stringify(namespace),
     key,
     value: JSON.stringify(value),

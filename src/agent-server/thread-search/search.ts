@@ -1,4 +1,4 @@
-import { type Found, toReads } from "../../db/bounded-scan.ts";
+import { type ScannedRow, toReads } from "../../db/bounded-scan.ts";
 import {
   countThreads,
   findThreads,
@@ -72,7 +72,7 @@ export async function countIndex(
 
 /** Yields the threads of a page in their order. They are read in parts, and large ones one at a time. */
 async function* threadTexts(
-  page: readonly Found[],
+  page: readonly ScannedRow[],
   thread: {
     read: (ids: string[]) => Promise<FoundThread[]>;
     complete: (row: FoundThread) => Promise<Thread> | Thread;

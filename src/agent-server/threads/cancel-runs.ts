@@ -1,7 +1,7 @@
 import { findThreads } from "../../db/threads-repo.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
 import type { MetadataFilter } from "../../lib/metadata-filter.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
+import { CONNECTIONS, mapLimited } from "../../lib/map-limited.ts";
 import type { AgentCall } from "../agent-call.ts";
 import { authorize } from "../auth/authorize.ts";
 import { threadWith } from "../auth/thread-access.ts";
@@ -11,9 +11,6 @@ import { threadDatabase } from "./index/thread-databases.ts";
 
 /** Maximum threads per request. A client with more of them repeats the request until none is left. */
 const MAX_THREADS = 500;
-
-/** An invocation can have six open connections. */
-const THREADS_AT_ONCE = 6;
 
 /**
  * Cancels the named runs of a thread, or the runs with a status on those threads that the index shows as busy, the
@@ -32,7 +29,7 @@ export async function cancelRuns(
       : { metadata: { status: target.status } }),
   });
   const threadIds = isNamed ? [target.thread_id] : await busyThreads(call, access.filter);
-  const found = await mapLimited(threadIds, THREADS_AT_ONCE, (id) =>
+  const found = await mapLimited(threadIds, CONNECTIONS, (id) =>
     threadWith(call, id, access).cancelRuns(target, action),
   );
   if (!found.some((count) => count > 0)) throw new ApiError("not_found", "No runs found to cancel");

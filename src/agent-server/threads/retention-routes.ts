@@ -2,7 +2,7 @@ import { createRoute } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
 import { agentCall, type AgentCall } from "../agent-call.ts";
 import { prunedSchema, pruneSchema } from "./thread-schemas.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
+import { CONNECTIONS, mapLimited } from "../../lib/map-limited.ts";
 import { threadFor } from "../auth/thread-access.ts";
 import type { ThreadTtl } from "./storage/thread-ttl.ts";
 
@@ -32,9 +32,6 @@ threadRetentionRoutes.openapi(
   },
 );
 
-/** An invocation can have six open connections. */
-const THREADS_AT_ONCE = 6;
-
 /**
  * Removes threads, or all but their latest checkpoints, and returns the number of pruned threads. Threads that the
  * caller may not see are treated as missing. If a handler of the project refuses one of them, throws before
@@ -46,9 +43,9 @@ async function pruneThreads(
   strategy: ThreadTtl["strategy"],
 ): Promise<number> {
   const event = strategy === "delete" ? "threads:delete" : "threads:update";
-  const threads = await mapLimited([...new Set(threadIds)], THREADS_AT_ONCE, (thread_id) =>
+  const threads = await mapLimited([...new Set(threadIds)], CONNECTIONS, (thread_id) =>
     threadFor(call, event, { thread_id }),
   );
-  const results = await mapLimited(threads, THREADS_AT_ONCE, (thread) => thread.prune(strategy));
+  const results = await mapLimited(threads, CONNECTIONS, (thread) => thread.prune(strategy));
   return results.filter((result) => result === "pruned").length;
 }

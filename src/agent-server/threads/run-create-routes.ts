@@ -3,7 +3,7 @@ import { foreseeAssistant } from "../auth/foreseen-assistant.ts";
 import { projectOf } from "../auth/requested-project.ts";
 import { createRoute, z } from "@hono/zod-openapi";
 import type { AppContext } from "../../http/app-types.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
+import { CONNECTIONS, mapLimited } from "../../lib/map-limited.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { type NewRunOptions, type PreparedRun, prepareRun, startRun } from "./new-run.ts";
@@ -20,9 +20,6 @@ import { feedbackLinks } from "../../tracing/feedback-links.ts";
 
 /** Routes that create runs: on a thread, or on their own thread (stateless). */
 export const runCreateRoutes = createRouter();
-
-/** Number of a batch's runs that are created concurrently: an invocation can have six open connections. */
-const RUNS_AT_ONCE = 6;
 
 const RESPONSES: Record<Follow, ResponseConfig & { suffix: string }> = {
   none: {
@@ -103,7 +100,7 @@ runCreateRoutes.openapi(
   async (c) => {
     const call = agentCall(c);
     // All runs are checked before any is created, so that a refusal leaves no part of the batch behind.
-    const prepared = await mapLimited(c.req.valid("json"), RUNS_AT_ONCE, (item) => {
+    const prepared = await mapLimited(c.req.valid("json"), CONNECTIONS, (item) => {
       const { body, temporary } = statelessRun(item);
       return prepareRun(call, body, {
         follow: "none",
@@ -114,7 +111,7 @@ runCreateRoutes.openapi(
     });
     const runs = await mapLimited(
       prepared,
-      RUNS_AT_ONCE,
+      CONNECTIONS,
       async (each) => (await startRun(await withFeedbackLinks(c, each))).run,
     );
     return c.json(runs, 200);

@@ -1,8 +1,9 @@
 import { ApiError } from "../../lib/api-error.ts";
-import { type Scope, threadObjectName } from "../../lib/scope.ts";
+import { threadObjectName } from "../../lib/object-names.ts";
+import type { Scope } from "../../lib/scope.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { ThreadObject } from "./object/thread-object.ts";
-import type { Visibility } from "./contract/thread-requests.ts";
+import type { Visibility } from "../../lib/metadata-filter.ts";
 
 type ThreadStub = Pick<
   ThreadObject,

@@ -5,6 +5,7 @@ import { requestedGraphs } from "../graph-host.ts";
 import { refusalOf, webhookRules } from "./allowed-webhook.ts";
 import { isOwnPath } from "./webhook-address.ts";
 import { signingKeys } from "./signing-keys.ts";
+import { messageOf } from "../../lib/error-text.ts";
 
 /** Milliseconds within which a receiver must answer. */
 const ANSWER_LIMIT_MS = 10_000;
@@ -39,7 +40,7 @@ export async function sendWebhook(
   message: WebhookMessage,
 ): Promise<WebhookFailure | null> {
   const late = () => passing(`The attempt took more than ${ATTEMPT_LIMIT_MS / 1000} seconds`);
-  const attempt = send(call, message).catch((error: unknown) => passing(textOf(error)));
+  const attempt = send(call, message).catch((error: unknown) => passing(messageOf(error)));
   return withTimeout(ATTEMPT_LIMIT_MS, attempt, late);
 }
 
@@ -117,8 +118,4 @@ async function projectHeaders(call: AgentCall): Promise<Headers> {
 
 function passing(error: string): WebhookFailure {
   return { error, isFinal: false };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -20,7 +20,7 @@ import {
   type PendingUpload,
 } from "./run-progress.ts";
 import { readRunsForExport } from "../../tracing/export.ts";
-import type { RunPosition } from "../../tracing/model/packed-runs.ts";
+import type { RunPosition } from "../../tracing/model/columnar-runs.ts";
 import { chosenColumns, readColumns } from "../parquet/columns.ts";
 import {
   type RunFileOptions,

@@ -13,6 +13,7 @@ import {
   selectExportDestination,
 } from "../../db/export-destinations-repo.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
+import { MICROS_PER_DAY } from "../../lib/utc-day.ts";
 import { checkExportFilter } from "../../tracing/export.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { dueAt } from "../execution/schedule.ts";
@@ -26,8 +27,6 @@ import {
   selectExportRun,
   type ExportRunRow,
 } from "../../db/export-runs-repo.ts";
-
-const MICROS_PER_DAY = 86_400_000_000;
 
 /** The dependencies of export services for a request of a workspace. Each function takes those that it uses. */
 export type ExportDeps = {

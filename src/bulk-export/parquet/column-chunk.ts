@@ -30,7 +30,10 @@ type Levels = {
   repetition: Uint8Array | undefined;
 };
 
-/** Writes the pages of one column of one row group. */
+/**
+ * Writes the pages of one column of one row group. They are written by hand because the library takes an array of
+ * JavaScript values for a column, and here the values of a row group come as bytes and numbers, which is much less memory.
+ */
 export class ChunkWriter {
   readonly #target: ChunkTarget;
   readonly #start: number;

@@ -1,4 +1,4 @@
-import type { NumberColumn, RunColumn, TextColumn } from "../../tracing/model/packed-runs.ts";
+import type { NumberColumn, RunColumn, TextColumn } from "../../tracing/model/columnar-runs.ts";
 import type { SchemaElement } from "hyparquet-writer";
 import type { ExportFormatVersion } from "../../db/bulk-export-schema.ts";
 

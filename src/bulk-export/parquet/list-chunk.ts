@@ -1,13 +1,11 @@
-import type { PackedTexts } from "../../tracing/model/packed-runs.ts";
+import type { ColumnarTexts } from "../../tracing/model/columnar-runs.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import type { PageBuffer } from "./page-buffer.ts";
 import { TextDictionary } from "./text-dictionary.ts";
+import { ID_CHARS, SEGMENT_CHARS, TIME_CHARS } from "../../tracing/model/dotted-order.ts";
 
-/** A dotted order's segment is `YYYYMMDDTHHMMSSffffffZ` and an id; segments are separated by a dot. */
-const TIME_CHARS = 22;
-const ID_CHARS = 36;
-const SEGMENT_CHARS = TIME_CHARS + ID_CHARS;
+/** Length of a segment of a dotted order with the dot after it. */
 const STEP = SEGMENT_CHARS + 1;
 
 const QUOTE = 0x22;
@@ -34,7 +32,7 @@ export function ancestorLists({ texts, from, to }: TextSlice): TextSlice {
   for (let row = from; row < to; row += 1) {
     size += 2 + ancestorCount(lengths[row] ?? 0) * (ID_CHARS + 3);
   }
-  const lists: PackedTexts = {
+  const lists: ColumnarTexts = {
     bytes: new Uint8Array(size),
     lengths: new Int32Array(to - from),
     stored: [],

@@ -1,4 +1,4 @@
-import { NO_TEXT, type NumberColumn } from "../../tracing/model/packed-runs.ts";
+import { NO_TEXT, type NumberColumn } from "../../tracing/model/columnar-runs.ts";
 import { type ChunkTarget, ChunkWriter, type WrittenChunk } from "./column-chunk.ts";
 import { numbersOf, type RowSlice, rowsIn, textsOf } from "./row-slices.ts";
 

@@ -9,7 +9,7 @@ import { writeIsRoot, writeNumbers } from "./number-chunk.ts";
 import type { PageBuffer } from "./page-buffer.ts";
 import { type RowSlice, rowsIn, textsOf, type TextSlice } from "./row-slices.ts";
 import { writeConstant, writeTexts } from "./text-chunk.ts";
-import type { TextColumn } from "../../tracing/model/packed-runs.ts";
+import type { TextColumn } from "../../tracing/model/columnar-runs.ts";
 import type { PayloadStore } from "./stored-texts.ts";
 
 const PICODOLLARS = 1e12;

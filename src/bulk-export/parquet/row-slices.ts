@@ -1,31 +1,31 @@
 import type {
   NumberColumn,
-  PackedNumbers,
-  PackedRuns,
-  PackedTexts,
+  ColumnarNumbers,
+  ColumnarRuns,
+  ColumnarTexts,
   TextColumn,
-} from "../../tracing/model/packed-runs.ts";
+} from "../../tracing/model/columnar-runs.ts";
 
 /** Rows from `from` up to, but not including, `to`. */
-export type RowSlice = { runs: PackedRuns; from: number; to: number };
+export type RowSlice = { runs: ColumnarRuns; from: number; to: number };
 
 /** The same rows of one text column. */
-export type TextSlice = { texts: PackedTexts; from: number; to: number };
+export type TextSlice = { texts: ColumnarTexts; from: number; to: number };
 
-export function textsOf(runs: PackedRuns, column: TextColumn): PackedTexts {
+export function textsOf(runs: ColumnarRuns, column: TextColumn): ColumnarTexts {
   const texts = runs.texts[column];
   if (texts === undefined) throw new Error(`${column} was not read`);
   return texts;
 }
 
-export function numbersOf(runs: PackedRuns, column: NumberColumn): PackedNumbers {
+export function numbersOf(runs: ColumnarRuns, column: NumberColumn): ColumnarNumbers {
   const numbers = runs.numbers[column];
   if (numbers === undefined) throw new Error(`${column} was not read`);
   return numbers;
 }
 
 /** Returns where the text of a row begins. */
-export function startOf({ lengths }: PackedTexts, row: number): number {
+export function startOf({ lengths }: ColumnarTexts, row: number): number {
   let start = 0;
   for (let before = 0; before < row; before += 1) {
     const length = lengths[before] ?? 0;
@@ -39,7 +39,7 @@ export function rowsIn(slices: readonly RowSlice[]): number {
 }
 
 /** Returns for each row the size of its values before encoding, in bytes, and the number of its payloads in R2. */
-export function rowSizes({ rows, texts, numbers }: PackedRuns): {
+export function rowSizes({ rows, texts, numbers }: ColumnarRuns): {
   bytes: Float64Array;
   objects: Uint8Array;
 } {

@@ -1,6 +1,6 @@
 import { ParquetWriter } from "hyparquet-writer";
 import type { ExportCompression, ExportFormatVersion } from "../../db/bulk-export-schema.ts";
-import type { ExportedRuns } from "../../tracing/model/packed-runs.ts";
+import type { ExportedRuns } from "../../tracing/model/columnar-runs.ts";
 import type { RunPosition } from "../../tracing/model/run-page.ts";
 import type { ExportLimits } from "../export-limits.ts";
 import { openCodec } from "./codecs.ts";

@@ -1,12 +1,12 @@
-import type { PackedTexts } from "../../tracing/model/packed-runs.ts";
+import type { ColumnarTexts } from "../../tracing/model/columnar-runs.ts";
 
-type Stored = PackedTexts["stored"][number];
+type Stored = ColumnarTexts["stored"][number];
 
 /** The store of large payloads, with the interface of R2. */
-export type PayloadStore = { get: (object: string) => Promise<StoredPayload | null> };
+export type PayloadStore = { get: (object: string) => Promise<OpenedPayload | null> };
 
 /** A payload of `size` bytes. It can be read once, by `body` or by `text`. */
-export type StoredPayload = {
+export type OpenedPayload = {
   size: number;
   body: ReadableStream<Uint8Array>;
   text: () => Promise<string>;
@@ -19,7 +19,7 @@ const OPEN_AT_ONCE = 4;
 export class StoredTexts {
   readonly #bucket: PayloadStore;
   readonly #waiting: Stored[];
-  readonly #opened: Promise<StoredPayload | null>[] = [];
+  readonly #opened: Promise<OpenedPayload | null>[] = [];
 
   constructor(bucket: PayloadStore, stored: readonly Stored[]) {
     this.#bucket = bucket;
@@ -27,7 +27,7 @@ export class StoredTexts {
   }
 
   /** Returns the next payload; null when it is gone. Its body has to be read or cancelled. */
-  async next(): Promise<StoredPayload | null> {
+  async next(): Promise<OpenedPayload | null> {
     while (this.#opened.length < OPEN_AT_ONCE) {
       const stored = this.#waiting.shift();
       if (stored === undefined) break;

@@ -1,10 +1,10 @@
-import { NO_TEXT, STORED_TEXT } from "../../tracing/model/packed-runs.ts";
+import { NO_TEXT, STORED_TEXT } from "../../tracing/model/columnar-runs.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { type ChunkTarget, ChunkWriter, PAGE_BYTES, type WrittenChunk } from "./column-chunk.ts";
-import { numberPage, numberTexts, writeNumbers } from "./text-dictionary.ts";
+import { numberPage, numberTexts, writeDictionaryPages } from "./text-dictionary.ts";
 import { PageBuffer } from "./page-buffer.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
-import { type PayloadStore, type StoredPayload, StoredTexts } from "./stored-texts.ts";
+import { type PayloadStore, type OpenedPayload, StoredTexts } from "./stored-texts.ts";
 
 type TextOptions = {
   required: boolean;
@@ -32,7 +32,7 @@ export async function writeTexts(
   const writer = new ChunkWriter(target);
   const numbered = options.repeats && stored.length === 0 ? numberTexts(slices, rows) : null;
   if (numbered !== null) {
-    await writeNumbers(writer, numbered, options.required);
+    await writeDictionaryPages(writer, numbered, options.required);
     const bounds = new ByteBounds();
     for (let entry = 0; entry < numbered.dictionary.size; entry += 1) {
       const text = numbered.dictionary.entry(entry);
@@ -118,7 +118,7 @@ async function writePlain(
 /** Adds a payload. It is not included in statistics, so its bytes need no other processing. */
 async function addStored(
   page: PageBuffer,
-  object: StoredPayload | null,
+  object: OpenedPayload | null,
   { isJsonString }: TextOptions,
 ): Promise<void> {
   if (object === null) {

@@ -1,7 +1,7 @@
 import { PageBuffer } from "./page-buffer.ts";
 import { ByteWriter } from "hyparquet-writer";
 import { writeRleBitPackedHybrid } from "hyparquet-writer/src/encoding.js";
-import { NO_TEXT } from "../../tracing/model/packed-runs.ts";
+import { NO_TEXT } from "../../tracing/model/columnar-runs.ts";
 import type { ChunkWriter } from "./column-chunk.ts";
 import { startOf, type TextSlice } from "./row-slices.ts";
 
@@ -99,7 +99,7 @@ export function numberTexts(slices: readonly TextSlice[], rows: number): Numbere
   return { dictionary, numbers: numbers.subarray(0, used), definition, missing: rows - used };
 }
 
-export async function writeNumbers(
+export async function writeDictionaryPages(
   writer: ChunkWriter,
   { dictionary, numbers, definition }: Numbered,
   required: boolean,

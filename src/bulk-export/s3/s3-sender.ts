@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AwsV4Signer } from "aws4fetch";
 import { readLimited } from "../../lib/bytes.ts";
+import { withTimeout } from "../../lib/with-timeout.ts";
 import { type S3Answer, S3Error } from "./s3-error.ts";
 import { objectUrl, type S3Location } from "./s3-address.ts";
 
@@ -88,22 +89,14 @@ export class S3Sender {
     if (timeoutMs <= 0) throw new S3Error("unavailable", "No time is left for a request");
     const { url, headers } = await this.#sign(request, digests);
     const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        reject(new S3Error("unavailable", `No complete answer within ${timeoutMs} ms`));
-        abort.abort();
-      }, timeoutMs);
-    });
     const { method, body, maxBytes = MAX_ANSWER_BYTES } = request;
     const init: RequestInit = { method, headers, redirect: "manual", signal: abort.signal };
     // The body is not in shared memory, which `fetch` would refuse.
     if (body !== undefined) init.body = body as Uint8Array<ArrayBuffer>;
-    try {
-      return await Promise.race([exchange(url, init, maxBytes), timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return withTimeout(timeoutMs, exchange(url, init, maxBytes), () => {
+      abort.abort();
+      throw new S3Error("unavailable", `No complete answer within ${timeoutMs} ms`);
+    });
   }
 
   async #sign(request: S3Request, digests: Record<string, string>) {

@@ -8,12 +8,12 @@ import type { NewPreview } from "../../db/previews-repo.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
 import type { Plan } from "../../lib/plan-order.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import type { Source } from "../../db/deployments-schema.ts";
+import type { DeploymentSource } from "../../db/deployments-schema.ts";
 import { adviceFor } from "../integrations/github-integration.ts";
 import { checkBuildOnPush } from "./build-on-push.ts";
 import { firstSource } from "./revision-source.ts";
 import type { StoredConfig } from "./deployment-json.ts";
-import type { DeploymentDeps } from "./deps.ts";
+import type { DeploymentDeps, ReadDeps } from "./deps.ts";
 import { requireSourcePlan, sealForRevision } from "./revision-service.ts";
 import type { DeploymentCreate } from "./schemas.ts";
 import type { Secret } from "./secrets-schema.ts";
@@ -78,7 +78,7 @@ export async function createDeployment(
 function checkIntegration(
   { integration }: Pick<DeploymentDeps, "integration">,
   id: string,
-  source: Source,
+  source: DeploymentSource,
 ): void {
   const loc = ["body", "source_config", "integration_id"];
   if (source !== "github") {
@@ -141,11 +141,9 @@ export async function storeDeployment(
   return revisionId;
 }
 
-type Reading = Pick<DeploymentDeps, "db" | "workspaceId">;
-
 /** Throws a 403 when the workspace has as many deployments as its plan allows. */
 export async function refuseFullWorkspace(
-  { db, workspaceId }: Reading,
+  { db, workspaceId }: ReadDeps,
   { plan, quota }: { plan: Plan; quota: number },
 ): Promise<void> {
   if ((await countDeployments(db, workspaceId)) < quota) return;
@@ -153,7 +151,7 @@ export async function refuseFullWorkspace(
   throw new ApiError("forbidden", `The plan ${plan} allows a workspace ${most} at most`);
 }
 
-async function refuseTakenName({ db, workspaceId }: Reading, name: string): Promise<void> {
+async function refuseTakenName({ db, workspaceId }: ReadDeps, name: string): Promise<void> {
   const other = await selectDeploymentByName(db, workspaceId, name);
   if (other === undefined) return;
   const text = `The workspace has a deployment named '${name}' already`;

@@ -11,11 +11,9 @@ import { removeDeploymentProject } from "../../tracing/deployment-project.ts";
 import { builtCodePrefix } from "../../revision-host/built-code.ts";
 import { logStub } from "../../deployment-log/record.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
+import { CONNECTIONS, mapLimited } from "../../lib/map-limited.ts";
 import type { DeploymentDeps } from "./deps.ts";
 import { deploymentNotFound } from "./find-deployments.ts";
-
-const DELETIONS_AT_ONCE = 6;
 
 type Deleting = Pick<DeploymentDeps, "db" | "workspaceId" | "requestWork">;
 
@@ -38,7 +36,7 @@ export async function requestDeletion(
 /** Requests the deletion of each deployment that exists. Throws a 404 when none of them does. */
 export async function requestDeletions(deps: Deleting, ids: readonly string[]): Promise<Deletions> {
   const result: Deletions = { deleted: [], failed: [] };
-  const failures = await mapLimited(ids, DELETIONS_AT_ONCE, (id) => failureOf(deps, id));
+  const failures = await mapLimited(ids, CONNECTIONS, (id) => failureOf(deps, id));
   for (const [index, id] of ids.entries()) {
     const failure = failures[index] ?? null;
     if (failure === null) result.deleted.push(id);

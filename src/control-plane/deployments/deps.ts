@@ -25,12 +25,15 @@ export type DeploymentDeps = {
   ensureProject: (name: string) => Promise<void>;
 };
 
-export function depsOf(c: AppContext): DeploymentDeps {
-  return depsOfWorkspace(c, c.var.scope.workspaceId);
+/** The dependencies of services that only read. */
+export type ReadDeps = Pick<DeploymentDeps, "db" | "workspaceId">;
+
+export function deploymentDepsOf(c: AppContext): DeploymentDeps {
+  return deploymentDepsOfWorkspace(c, c.var.scope.workspaceId);
 }
 
 /** Returns the dependencies for a request without a key, whose workspace was determined otherwise. */
-export function depsOfWorkspace(c: AppContext, workspaceId: string): DeploymentDeps {
+export function deploymentDepsOfWorkspace(c: AppContext, workspaceId: string): DeploymentDeps {
   const { env } = c;
   const { settings } = c.var;
   return {

@@ -10,16 +10,14 @@ import {
 } from "../../db/deployments-schema.ts";
 import { type ListedRevision, listRevisions, selectRevision } from "../../db/revisions-repo.ts";
 import { ApiError, invalidField } from "../../lib/api-error.ts";
-import type { DeploymentDeps } from "./deps.ts";
+import type { ReadDeps } from "./deps.ts";
 import type { DeploymentListQuery } from "./schemas.ts";
-
-type Reading = Pick<DeploymentDeps, "db" | "workspaceId">;
 
 export type RevisionPath = { deployment_id: string; revision_id: string };
 
 /** Returns one page of the matching deployments. */
 export async function findDeployments(
-  { db, workspaceId }: Reading,
+  { db, workspaceId }: ReadDeps,
   query: DeploymentListQuery,
 ): Promise<ListedDeployment[]> {
   const status = DEPLOYMENT_STATUSES.find((name) => name === query.status);
@@ -51,7 +49,7 @@ export async function findDeployments(
  * id.
  */
 export async function requireDeployment(
-  { db, workspaceId }: Reading,
+  { db, workspaceId }: ReadDeps,
   deploymentId: string,
 ): Promise<ListedDeployment> {
   const found = await selectDeployment(db, { workspaceId, deploymentId });
@@ -61,7 +59,7 @@ export async function requireDeployment(
 
 /** Returns a deployment. Throws a 404 when it does not exist, and a 409 when it is being deleted. */
 export async function requireKeptDeployment(
-  deps: Reading,
+  deps: ReadDeps,
   deploymentId: string,
 ): Promise<ListedDeployment> {
   const found = await requireDeployment(deps, deploymentId);
@@ -75,7 +73,7 @@ export function deploymentNotFound(deploymentId: string): ApiError {
 
 /** Returns one page of a deployment's revisions, newest first. */
 export async function findRevisions(
-  deps: Reading,
+  deps: ReadDeps,
   deploymentId: string,
   page: { status: readonly string[] | undefined; limit: number; offset: number },
 ): Promise<ListedRevision[]> {
@@ -90,7 +88,7 @@ export async function findRevisions(
 
 /** Throws a 404 when the workspace has no such deployment, or the deployment has no such revision. */
 export async function requireRevision(
-  deps: Reading,
+  deps: ReadDeps,
   { deployment_id: deploymentId, revision_id: id }: RevisionPath,
 ): Promise<ListedRevision> {
   await requireDeployment(deps, deploymentId);

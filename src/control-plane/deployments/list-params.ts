@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../http/path-params.ts";
 import { integerParam } from "../../http/query-params.ts";
+import { refuseValue } from "../../http/refuse-value.ts";
 
 const MAX_PAGE = 100;
 const DEFAULT_PAGE = 20;
@@ -18,7 +19,7 @@ export function uuidsParam() {
   return csvParam((ctx, item): string => {
     const parsed = uuid.safeParse(item);
     if (parsed.success) return parsed.data;
-    return refuse(ctx, "Input should be a valid UUID", "uuid_parsing");
+    return refuseValue(ctx, "Input should be a valid UUID", "uuid_parsing");
   });
 }
 
@@ -28,7 +29,7 @@ export function wordsParam<T extends string>(allowed: readonly T[]) {
     const word = allowed.find((name) => name === item);
     if (word !== undefined) return word;
     const names = allowed.map((name) => `'${name}'`).join(", ");
-    return refuse(ctx, `Input should be one of ${names}`, "enum");
+    return refuseValue(ctx, `Input should be one of ${names}`, "enum");
   });
 }
 
@@ -49,14 +50,9 @@ function csvParam<T>(parse: (ctx: z.RefinementCtx, item: string) => T) {
       const text = typeof value === "string" ? value : value.join(",");
       const items = text.split(",").map((item) => item.trim());
       if (items.length > MAX_IDS) {
-        return refuse(ctx, `List should have at most ${MAX_IDS} items`, "too_long");
+        return refuseValue(ctx, `List should have at most ${MAX_IDS} items`, "too_long");
       }
       return [...new Set(items.map((item) => parse(ctx, item)))];
     })
     .openapi({ type: "string" });
-}
-
-function refuse(ctx: z.RefinementCtx, message: string, type: string): never {
-  ctx.addIssue({ code: "custom", message, params: { type } });
-  return z.NEVER;
 }

@@ -5,12 +5,12 @@ import { readBody } from "../../http/json-body.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { ApiError } from "../../lib/api-error.ts";
-import { openSecrets, only } from "../../revision-host/revision-secrets.ts";
+import { openSecrets, onlySecret } from "../../revision-host/revision-secrets.ts";
 import { withSecretBox } from "../../secrets/secret-box.ts";
 import { PUSH_SECRET } from "../../secrets/secret-names.ts";
 import { isHexSignatureOf } from "../../secrets/signature.ts";
 import { buildPush, endBranch } from "./build-push.ts";
-import { depsOfWorkspace } from "./deps.ts";
+import { deploymentDepsOfWorkspace } from "./deps.ts";
 import { readDeletion, readPush } from "./push-event.ts";
 import { deploymentParams } from "./schemas.ts";
 
@@ -54,7 +54,10 @@ pushRoutes.openapi(
     if (event === "ping") {
       return c.json({ revision_id: null, message: "The deployment listens to pushes" }, 200);
     }
-    const [deps, type] = [depsOfWorkspace(c, workspaceId), c.req.header("content-type") ?? ""];
+    const [deps, type] = [
+      deploymentDepsOfWorkspace(c, workspaceId),
+      c.req.header("content-type") ?? "",
+    ];
     if (event === "delete") {
       return c.json(await endBranch(deps, deploymentId, readDeletion(body, type)), 200);
     }
@@ -82,7 +85,7 @@ async function requireSigned(
       openSecrets(
         c.var.settings.encryptionKeys,
         { workspaceId, deploymentId },
-        only(PUSH_SECRET, found.secrets),
+        onlySecret(PUSH_SECRET, found.secrets),
       ),
     );
     const secret = opened[PUSH_SECRET];

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { createRouter } from "../../http/router.ts";
 import { reviseDeployment } from "./change-deployment.ts";
 import { toDeploymentJson, toRevisionJson } from "./deployment-json.ts";
-import { depsOf, urlsOf } from "./deps.ts";
+import { deploymentDepsOf, urlsOf } from "./deps.ts";
 import { findRevisions, requireDeployment, requireRevision } from "./find-deployments.ts";
 import { deploymentParams, deploymentSchema, revisionCreateSchema } from "./schemas.ts";
 import { interruptRollout, redeployRevision } from "./revision-service.ts";
@@ -43,7 +43,11 @@ revisionRoutes.openapi(
   async (c) => {
     const { status, limit, offset } = c.req.valid("query");
     const page = { status, limit, offset };
-    const found = await findRevisions(depsOf(c), c.req.valid("param").deployment_id, page);
+    const found = await findRevisions(
+      deploymentDepsOf(c),
+      c.req.valid("param").deployment_id,
+      page,
+    );
     return c.json({ resources: found.map(toRevisionJson), offset: offset + found.length }, 200);
   },
 );
@@ -62,9 +66,13 @@ revisionRoutes.openapi(
   }),
   async (c) => {
     const { deployment_id } = c.req.valid("param");
-    const revision_id = await reviseDeployment(depsOf(c), deployment_id, c.req.valid("json"));
+    const revision_id = await reviseDeployment(
+      deploymentDepsOf(c),
+      deployment_id,
+      c.req.valid("json"),
+    );
     return c.json(
-      toRevisionJson(await requireRevision(depsOf(c), { deployment_id, revision_id })),
+      toRevisionJson(await requireRevision(deploymentDepsOf(c), { deployment_id, revision_id })),
       201,
     );
   },
@@ -79,7 +87,8 @@ revisionRoutes.openapi(
     request: { params: revisionParams },
     responses: { 200: oneRevision },
   }),
-  async (c) => c.json(toRevisionJson(await requireRevision(depsOf(c), c.req.valid("param"))), 200),
+  async (c) =>
+    c.json(toRevisionJson(await requireRevision(deploymentDepsOf(c), c.req.valid("param"))), 200),
 );
 
 revisionRoutes.openapi(
@@ -98,9 +107,9 @@ revisionRoutes.openapi(
   }),
   async (c) => {
     const path = c.req.valid("param");
-    await redeployRevision(depsOf(c), path);
+    await redeployRevision(deploymentDepsOf(c), path);
     return c.json(
-      toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), path.deployment_id)),
+      toDeploymentJson(urlsOf(c), await requireDeployment(deploymentDepsOf(c), path.deployment_id)),
       200,
     );
   },
@@ -115,5 +124,6 @@ revisionRoutes.openapi(
     request: { params: revisionParams, body: noFields },
     responses: { 200: oneRevision },
   }),
-  async (c) => c.json(toRevisionJson(await interruptRollout(depsOf(c), c.req.valid("param"))), 200),
+  async (c) =>
+    c.json(toRevisionJson(await interruptRollout(deploymentDepsOf(c), c.req.valid("param"))), 200),
 );

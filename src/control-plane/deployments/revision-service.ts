@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from "uuid";
 import type { ListedDeployment } from "../../db/deployments-repo.ts";
 import { findLatestSecrets } from "../../db/deployment-lookup-repo.ts";
-import type { Source } from "../../db/deployments-schema.ts";
+import type { DeploymentSource } from "../../db/deployments-schema.ts";
 import {
   insertRevision,
   interruptRevision,
@@ -43,7 +43,7 @@ type Change = {
 /** Throws a 403 when the workspace's plan does not allow deploying this source. */
 export async function requireSourcePlan(
   { plan }: Pick<DeploymentDeps, "plan">,
-  source: Source,
+  source: DeploymentSource,
 ): Promise<void> {
   if (source === "internal_template" || isAtLeast(await plan(), PLAN_OF_OWN_PROJECTS)) return;
   throw new ApiError("forbidden", needsPlan(PLAN_OF_OWN_PROJECTS, `${OWN_PROJECTS} ${source}`));

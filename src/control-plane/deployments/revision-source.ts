@@ -1,5 +1,5 @@
 import templates from "#templates";
-import type { Source } from "../../db/deployments-schema.ts";
+import type { DeploymentSource } from "../../db/deployments-schema.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
 import { invalidField } from "../../lib/api-error.ts";
 import { readInstalledFile } from "../builds/installed-file.ts";
@@ -11,7 +11,7 @@ export const TEMPLATE_IDS: readonly string[] = templates;
 
 /** The parts of a request that determine the source of a revision. */
 type Given = {
-  source: Source;
+  source: DeploymentSource;
   templateId: string | null;
   repoUrl: string | null;
   githubUrl: string;
@@ -23,9 +23,9 @@ const FIELDS = {
   github: ["langgraph_config_path", "repo_ref"],
   internal_source: ["source_tarball_path", "langgraph_config_path"],
   internal_template: [],
-} as const satisfies Record<Source, readonly (keyof RevisionSource)[]>;
+} as const satisfies Record<DeploymentSource, readonly (keyof RevisionSource)[]>;
 
-const OTHER_FIELDS: Readonly<Record<Source, string>> = {
+const OTHER_FIELDS: Readonly<Record<DeploymentSource, string>> = {
   github: "A repository has no tarball: this is for source internal_source only",
   internal_source: "A tarball has no branches: this is for source github only",
   internal_template: "A template has no tarball and no repository: this is for other sources",
@@ -69,7 +69,10 @@ export function firstSource(given: Given): RevisionSource {
 export function nextSource(
   latest: RevisionSource,
   deployment: { templateId: string | null; repoUrl: string | null },
-  { source = latest.source, config }: { source: Source | undefined; config: RevisionConfig },
+  {
+    source = latest.source,
+    config,
+  }: { source: DeploymentSource | undefined; config: RevisionConfig },
 ): RevisionSource {
   const { templateId, repoUrl } = deployment;
   if (source === "internal_template" && templateId === null) throw wasNotMadeOf("a template");
@@ -114,7 +117,7 @@ function checkTemplate(templateId: string | null): void {
   throw invalidField(loc, `Input should be one of ${names}`, "enum");
 }
 
-function refuseOtherFields(source: Source, config: RevisionConfig): void {
+function refuseOtherFields(source: DeploymentSource, config: RevisionConfig): void {
   const known: readonly string[] = FIELDS[source];
   for (const field of ["source_tarball_path", "langgraph_config_path", "repo_ref"] as const) {
     if (config[field] == null || known.includes(field)) continue;
@@ -123,7 +126,7 @@ function refuseOtherFields(source: Source, config: RevisionConfig): void {
   }
 }
 
-function ofOneSource(field: "template_id" | "repo_url", source: Source) {
+function ofOneSource(field: "template_id" | "repo_url", source: DeploymentSource) {
   const what = field === "template_id" ? "a template" : "a repository";
   const message = `Only a deployment of source ${source} has ${what}`;
   return invalidField(["body", "source_config", field], message, "value_error");

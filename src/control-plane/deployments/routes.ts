@@ -4,7 +4,7 @@ import { requestDeletion, requestDeletions } from "./delete-deployment.ts";
 import { changeDeployment } from "./change-deployment.ts";
 import { createDeployment } from "./create-deployment.ts";
 import { toDeploymentJson } from "./deployment-json.ts";
-import { depsOf, urlsOf } from "./deps.ts";
+import { deploymentDepsOf, urlsOf } from "./deps.ts";
 import { findDeployments, requireDeployment } from "./find-deployments.ts";
 import { TEMPLATE_IDS } from "./revision-source.ts";
 import {
@@ -43,8 +43,11 @@ deploymentRoutes.openapi(
     responses: { 201: oneDeployment },
   }),
   async (c) => {
-    const id = await createDeployment(depsOf(c), c.req.valid("json"));
-    return c.json(toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), id)), 201);
+    const id = await createDeployment(deploymentDepsOf(c), c.req.valid("json"));
+    return c.json(
+      toDeploymentJson(urlsOf(c), await requireDeployment(deploymentDepsOf(c), id)),
+      201,
+    );
   },
 );
 
@@ -64,7 +67,7 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const query = c.req.valid("query");
-    const found = await findDeployments(depsOf(c), query);
+    const found = await findDeployments(deploymentDepsOf(c), query);
     const resources = found.map((each) => toDeploymentJson(urlsOf(c), each));
     return c.json({ resources, offset: query.offset + resources.length }, 200);
   },
@@ -89,7 +92,7 @@ deploymentRoutes.openapi(
     },
   }),
   async (c) => {
-    const result = await requestDeletions(depsOf(c), c.req.valid("query").deployment_ids);
+    const result = await requestDeletions(deploymentDepsOf(c), c.req.valid("query").deployment_ids);
     return c.json(result, result.failed.length === 0 ? 200 : 207);
   },
 );
@@ -128,7 +131,10 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const { deployment_id: id } = c.req.valid("param");
-    return c.json(toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), id)), 200);
+    return c.json(
+      toDeploymentJson(urlsOf(c), await requireDeployment(deploymentDepsOf(c), id)),
+      200,
+    );
   },
 );
 
@@ -149,8 +155,11 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const { deployment_id: id } = c.req.valid("param");
-    await changeDeployment(depsOf(c), id, c.req.valid("json"));
-    return c.json(toDeploymentJson(urlsOf(c), await requireDeployment(depsOf(c), id)), 200);
+    await changeDeployment(deploymentDepsOf(c), id, c.req.valid("json"));
+    return c.json(
+      toDeploymentJson(urlsOf(c), await requireDeployment(deploymentDepsOf(c), id)),
+      200,
+    );
   },
 );
 
@@ -167,7 +176,9 @@ deploymentRoutes.openapi(
   }),
   async (c) => {
     const { delete_tracing_project: deletesProject = false } = c.req.valid("query");
-    await requestDeletion(depsOf(c), c.req.valid("param").deployment_id, { deletesProject });
+    await requestDeletion(deploymentDepsOf(c), c.req.valid("param").deployment_id, {
+      deletesProject,
+    });
     return c.body(null, 204);
   },
 );

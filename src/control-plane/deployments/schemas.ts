@@ -1,5 +1,9 @@
 import { z } from "@hono/zod-openapi";
-import { DEPLOYMENT_STATUSES, type Source, SOURCES } from "../../db/deployments-schema.ts";
+import {
+  DEPLOYMENT_STATUSES,
+  type DeploymentSource,
+  SOURCES,
+} from "../../db/deployments-schema.ts";
 import { uuidParam } from "../../http/path-params.ts";
 import { booleanParam } from "../../http/query-params.ts";
 import { revisionConfigJson } from "./revision-schemas.ts";
@@ -40,7 +44,7 @@ const STATUSES = [
 
 const source = z
   .string()
-  .transform((text, ctx): Source => {
+  .transform((text, ctx): DeploymentSource => {
     const found = SOURCES.find((name) => name === text);
     if (found !== undefined) return found;
     const message =

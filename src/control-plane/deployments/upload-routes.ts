@@ -5,7 +5,7 @@ import { readBody } from "../../http/json-body.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
 import { MAX_TARBALL_BYTES } from "../../lib/project-manifest.ts";
-import { depsOf } from "./deps.ts";
+import { deploymentDepsOf } from "./deps.ts";
 import { requireKeptDeployment } from "./find-deployments.ts";
 import { requireSourcePlan } from "./revision-service.ts";
 import { deploymentParams } from "./schemas.ts";
@@ -51,7 +51,7 @@ uploadRoutes.openapi(
     responses: uploadAnswer,
   }),
   async (c) => {
-    await requireSourcePlan(depsOf(c), "internal_source");
+    await requireSourcePlan(deploymentDepsOf(c), "internal_source");
     return c.json(await uploadUrl(c), 200);
   },
 );
@@ -66,8 +66,8 @@ uploadRoutes.openapi(
     responses: uploadAnswer,
   }),
   async (c) => {
-    await requireKeptDeployment(depsOf(c), c.req.valid("param").deployment_id);
-    await requireSourcePlan(depsOf(c), "internal_source");
+    await requireKeptDeployment(deploymentDepsOf(c), c.req.valid("param").deployment_id);
+    await requireSourcePlan(deploymentDepsOf(c), "internal_source");
     return c.json(await uploadUrl(c), 200);
   },
 );
@@ -83,7 +83,7 @@ signedUploadRoutes.put("/uploads/:token", async (c) => {
 });
 
 async function uploadUrl(c: AppContext): Promise<{ upload_url: string; object_path: string }> {
-  const { token, objectPath } = await newUpload(depsOf(c));
+  const { token, objectPath } = await newUpload(deploymentDepsOf(c));
   return {
     upload_url: new URL(`${UPLOADS_PATH}/${token}`, c.req.url).href,
     object_path: objectPath,

@@ -1,5 +1,5 @@
 import type { LogKind } from "../../deployment-log/log-line.ts";
-import { LOG_ID_DIGITS, type LogPageBody, type LogRequest } from "./log-schemas.ts";
+import { LOG_ID_DIGITS, type LogPageJson, type LogRequest } from "./log-schemas.ts";
 import type { LogPage, LogQuery, StoredLine } from "../../deployment-log/line-table.ts";
 
 /** Converts a request to the log object's query. `kinds` are those that the request's path covers. */
@@ -26,7 +26,7 @@ export function toLogQuery(
   };
 }
 
-export function toLogPageJson({ lines, more }: LogPage): LogPageBody {
+export function toLogPageJson({ lines, more }: LogPage): LogPageJson {
   const last = lines.at(-1);
   return {
     logs: lines.map(({ time, level, message, kind, revision_id }) => ({

@@ -10,7 +10,7 @@ import { revisionParams } from "../deployments/revision-schemas.ts";
 import { toLogPageJson, toLogQuery } from "./log-json.ts";
 import type { LogKind } from "../../deployment-log/log-line.ts";
 import {
-  type LogPageBody,
+  type LogPageJson,
   logPageSchema,
   logQuerySchema,
   type LogRequest,
@@ -128,7 +128,7 @@ async function readRevisionLogs(
   revisionId: string,
   kinds: LogKind[],
   request: LogRequest,
-): Promise<LogPageBody> {
+): Promise<LogPageJson> {
   const scope = await requireLog(c, deploymentId);
   if (!(await hasRevision(c.env.DB, { ...scope, revisionId }))) {
     throw new ApiError("not_found", `Revision ${revisionId} not found`);

@@ -62,7 +62,7 @@ export const logPageSchema = z
   })
   .openapi("LogPage");
 
-export type LogPageBody = z.infer<typeof logPageSchema>;
+export type LogPageJson = z.infer<typeof logPageSchema>;
 
 export const usageQuery = z.strictObject({
   limit: integerParam({ min: 1, max: MAX_DAYS })

@@ -4,9 +4,9 @@ import type { AppContext } from "../../http/app-types.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { createRouter } from "../../http/router.ts";
 import { admitWorkspace } from "../../identity/private-connectivity.ts";
-import { depsOf, keepGoing } from "./deps.ts";
+import { oauthDepsOf, keepGoing } from "./deps.ts";
 import { DONE_PAGE_HEADERS, donePage } from "./done-page.ts";
-import { finishAttempt, type Outcome } from "./finish-attempt.ts";
+import { finishAttempt, type AttemptOutcome } from "./finish-attempt.ts";
 import { providerIdString } from "./schemas.ts";
 
 /** Routes for a user's browser, which has no key. */
@@ -64,7 +64,7 @@ callbackRoutes.openapi(
     const { error_description: errorDescription, ...query } = c.req.valid("query");
     const answer = { ...query, ...providerOf(c.req.valid("param")), errorDescription };
     await admitAttempt(c, query.state);
-    const outcome = await keepGoing(c, finishAttempt(depsOf(c), answer));
+    const outcome = await keepGoing(c, finishAttempt(oauthDepsOf(c), answer));
     return redirectToEnd(c, outcome);
   },
 );
@@ -101,7 +101,7 @@ callbackRoutes.openapi(
     }
     await admitAttempt(c, query.state);
     const answer = { ...query, ...of, errorDescription };
-    return redirectToEnd(c, await keepGoing(c, finishAttempt(depsOf(c), answer)));
+    return redirectToEnd(c, await keepGoing(c, finishAttempt(oauthDepsOf(c), answer)));
   },
 );
 
@@ -170,7 +170,10 @@ finalizeRoutes.openapi(
       ...providerOf(c.req.valid("param")),
       workspaceId: c.var.scope.workspaceId,
     };
-    const { providerId, authId, failure } = await keepGoing(c, finishAttempt(depsOf(c), answer));
+    const { providerId, authId, failure } = await keepGoing(
+      c,
+      finishAttempt(oauthDepsOf(c), answer),
+    );
     if (failure !== null || authId === null) {
       throw new ApiError("bad_request", `${failure?.error}: ${failure?.description}`);
     }
@@ -185,18 +188,18 @@ async function admitAttempt(c: AppContext, authId: string | undefined): Promise<
 }
 
 /** Returns the failure of a user who may not install the app and has requested an owner's approval. */
-function setupFailure(action: string): Outcome["failure"] {
+function setupFailure(action: string): AttemptOutcome["failure"] {
   if (action !== "request") return null;
   return { error: "access_denied", description: "An owner has to approve the installation first" };
 }
 
-function redirectToEnd(c: AppContext, outcome: Outcome) {
+function redirectToEnd(c: AppContext, outcome: AttemptOutcome) {
   c.header("cache-control", "no-store");
   c.header("referrer-policy", "no-referrer");
   return c.redirect(endPage(c, outcome), 302);
 }
 
-function endPage(c: AppContext, { providerId, authId, failure }: Outcome): string {
+function endPage(c: AppContext, { providerId, authId, failure }: AttemptOutcome): string {
   const page = c.var.settings.oauthCallbackPage ?? new URL(DONE_PATH, c.req.url).href;
   const url = new URL(page);
   url.searchParams.set("status", failure === null ? "completed" : "failed");

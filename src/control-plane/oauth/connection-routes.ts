@@ -7,7 +7,7 @@ import { uuidParam } from "../../http/path-params.ts";
 import { createRouter } from "../../http/router.ts";
 import { toIso } from "../../lib/time.ts";
 import { connectAgent, disconnectAgent } from "./connection-service.ts";
-import { depsOf, tokenOwner } from "./deps.ts";
+import { oauthDepsOf, tokenOwner } from "./deps.ts";
 import { plainString } from "./schemas.ts";
 import { scopesOf } from "./start-attempt.ts";
 
@@ -87,7 +87,7 @@ connectionRoutes.openapi(
   async (c) => {
     const { agent_id: agentId } = c.req.valid("param");
     const { oauth_token_id: tokenId } = c.req.valid("json");
-    const made = await connectAgent(depsOf(c), tokenOwner(c), { agentId, tokenId });
+    const made = await connectAgent(oauthDepsOf(c), tokenOwner(c), { agentId, tokenId });
     return c.json(toConnectionJson(made), 201);
   },
 );
@@ -103,7 +103,7 @@ connectionRoutes.openapi(
   }),
   async (c) => {
     const { agent_id: agentId, connection_id: id } = c.req.valid("param");
-    await disconnectAgent(depsOf(c), tokenOwner(c), { agentId, id });
+    await disconnectAgent(oauthDepsOf(c), tokenOwner(c), { agentId, id });
     return c.body(null, 204);
   },
 );

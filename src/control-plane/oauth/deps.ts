@@ -23,13 +23,13 @@ export type WorkspaceDeps = OAuthDeps & {
 };
 
 /** Returns the dependencies for a request without a key, which belongs to no workspace. */
-export function depsOf(c: AppContext): OAuthDeps {
+export function oauthDepsOf(c: AppContext): OAuthDeps {
   return { db: c.env.DB, settings: c.var.settings };
 }
 
 export function workspaceDepsOf(c: AppContext): WorkspaceDeps {
   return {
-    ...depsOf(c),
+    ...oauthDepsOf(c),
     workspaceId: c.var.scope.workspaceId,
     origin: new URL(c.req.url).origin,
     keepGoing: (work) => keepGoing(c, work),

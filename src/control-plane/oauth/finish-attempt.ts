@@ -26,7 +26,7 @@ export type ProviderAnswer = {
   workspaceId?: string | undefined;
 };
 
-export type Outcome = {
+export type AttemptOutcome = {
   providerId: string;
   /** Null when the answer belongs to no attempt. */
   authId: string | null;
@@ -34,7 +34,10 @@ export type Outcome = {
 };
 
 /** Ends the attempt named by `state`, which can be done once: with a token, or with a failure. */
-export async function finishAttempt(deps: OAuthDeps, answer: ProviderAnswer): Promise<Outcome> {
+export async function finishAttempt(
+  deps: OAuthDeps,
+  answer: ProviderAnswer,
+): Promise<AttemptOutcome> {
   const { providerId, state } = answer;
   if (state === undefined || state === "") {
     return refused(providerId, null, "The answer has no state, so it belongs to no attempt");
@@ -144,7 +147,7 @@ async function store(
   return isStored ? null : invalidState("The provider was deleted meanwhile");
 }
 
-function refused(providerId: string, authId: string | null, description: string): Outcome {
+function refused(providerId: string, authId: string | null, description: string): AttemptOutcome {
   return { providerId, authId, failure: invalidState(description) };
 }
 

@@ -1,8 +1,9 @@
 import * as oauth from "oauth4webapi";
 import { z } from "zod";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
+import { jsonOrUndefined, objectOrEmpty } from "../../lib/json.ts";
 import type { OAuthDeps } from "./deps.ts";
-import { jsonOrUndefined, readText } from "./provider-answers.ts";
+import { readText } from "./provider-answers.ts";
 
 /** The metadata of an MCP server's authorization server, and the client that was registered with it. */
 export type McpClient = {
@@ -224,5 +225,5 @@ function notAsStandard(): McpDiscoveryError {
 
 async function jsonOf(response: Response): Promise<Record<string, unknown>> {
   const value = response.status === 200 ? jsonOrUndefined(await response.text()) : undefined;
-  return typeof value === "object" && value !== null ? { ...value } : {};
+  return objectOrEmpty(value);
 }

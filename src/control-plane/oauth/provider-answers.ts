@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, memberOf } from "../../lib/json.ts";
 import type { OAuthProviderType } from "../../db/oauth-schema.ts";
 import { readLimited } from "../../lib/bytes.ts";
 
@@ -39,7 +39,7 @@ export function standardAnswer(
 
 /** Returns a readable name of the account; null when the answer has none. */
 export function accountLabel(body: unknown, type: OAuthProviderType | null): string | null {
-  return type === "slack" ? text(member(member(body, "team"), "name")) : null;
+  return type === "slack" ? text(memberOf(memberOf(body, "team"), "name")) : null;
 }
 
 /** Returns what a client needs besides the token, such as the URL of the user's own server. */
@@ -49,12 +49,12 @@ export function tokenMetadata(
 ): Record<string, string> | null {
   const found: Record<string, string | null> =
     type === "salesforce"
-      ? { instance_url: text(member(body, "instance_url")) }
+      ? { instance_url: text(memberOf(body, "instance_url")) }
       : type === "slack"
         ? {
-            team_id: text(member(member(body, "team"), "id")),
-            team_name: text(member(member(body, "team"), "name")),
-            user_id: text(member(member(body, "authed_user"), "id")),
+            team_id: text(memberOf(memberOf(body, "team"), "id")),
+            team_name: text(memberOf(memberOf(body, "team"), "name")),
+            user_id: text(memberOf(memberOf(body, "authed_user"), "id")),
           }
         : {};
   const given = Object.entries(found).filter((entry): entry is [string, string] => !!entry[1]);
@@ -65,7 +65,7 @@ export function tokenMetadata(
  * Selects the user's token instead of the bot's. It is in a member of its own, except in the answer to a refresh.
  */
 function fromSlack(body: Members): Members {
-  const user = member(body, "authed_user");
+  const user = memberOf(body, "authed_user");
   const own = isObject(user) && "access_token" in user ? { ...body, ...user } : body;
   // Slack uses `token_type` for the token's kind of owner: "user".
   return body["ok"] === false ? { error: body["error"] } : { ...own, token_type: "bearer" };
@@ -79,10 +79,6 @@ function statusOfError(error: unknown, type: OAuthProviderType | null): number {
 function told(body: Members): Members {
   const entries = Object.entries(body).filter(([, value]) => value !== null && value !== "");
   return Object.fromEntries(entries);
-}
-
-function member(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
 }
 
 function text(value: unknown): string | null {
@@ -114,14 +110,4 @@ function plainText(text: string): string {
 export async function readText(response: Response, maxBytes: number): Promise<string | null> {
   const bytes = await readLimited(response.body, maxBytes);
   return bytes === null ? null : new TextDecoder().decode(bytes);
-}
-
-/** Parses JSON; returns undefined for text that is not JSON. */
-export function jsonOrUndefined(text: string | null): unknown {
-  if (text === null) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

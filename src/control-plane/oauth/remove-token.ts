@@ -11,10 +11,11 @@ import {
 } from "../../db/oauth-tokens-repo.ts";
 import { ApiError } from "../../lib/api-error.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
+import { jsonOrUndefined } from "../../lib/json.ts";
 import { log } from "../../lib/log.ts";
 import { mapLimited } from "../../lib/map-limited.ts";
 import type { OAuthDeps } from "./deps.ts";
-import { jsonOrUndefined, readText } from "./provider-answers.ts";
+import { readText } from "./provider-answers.ts";
 import { openTokens } from "./sealed-secrets.ts";
 import { clientAuthOf } from "./token-endpoint.ts";
 

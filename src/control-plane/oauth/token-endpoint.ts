@@ -1,9 +1,9 @@
 import * as oauth from "oauth4webapi";
 import type { OAuthProviderRow } from "../../db/oauth-providers-repo.ts";
 import { endpointRefusal } from "../../lib/endpoint-address.ts";
+import { jsonOrUndefined } from "../../lib/json.ts";
 import type { OAuthDeps } from "./deps.ts";
-import { failureOf, type OAuthFailure } from "./provider-answers.ts";
-import { jsonOrUndefined, readText } from "./provider-answers.ts";
+import { failureOf, type OAuthFailure, readText } from "./provider-answers.ts";
 import { parseScopes } from "./scopes.ts";
 import { openClientSecret } from "./sealed-secrets.ts";
 import { accountLabel, standardAnswer, tokenMetadata } from "./provider-answers.ts";

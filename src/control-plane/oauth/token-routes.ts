@@ -18,7 +18,7 @@ import {
   tokenSummarySchema,
   tokenUpdateSchema,
 } from "./schemas.ts";
-import { depsOf, keepGoing, tokenOwner, workspaceDepsOf } from "./deps.ts";
+import { oauthDepsOf, keepGoing, tokenOwner, workspaceDepsOf } from "./deps.ts";
 
 /** Routes for the calling user's tokens. */
 export const tokenRoutes = createRouter();
@@ -83,7 +83,7 @@ tokenRoutes.openapi(
   }),
   async (c) => {
     const provider = await requireProvider(workspaceDepsOf(c), c.req.valid("query").provider_id);
-    await keepGoing(c, removeTokens(depsOf(c), tokenOwner(c), provider));
+    await keepGoing(c, removeTokens(oauthDepsOf(c), tokenOwner(c), provider));
     return c.json({}, 200);
   },
 );
@@ -98,8 +98,8 @@ tokenRoutes.openapi(
     responses: { 204: { description: "It is deleted" } },
   }),
   async (c) => {
-    const listed = await requireToken(depsOf(c), tokenOwner(c), c.req.valid("param").token_id);
-    await keepGoing(c, removeToken(depsOf(c), listed));
+    const listed = await requireToken(oauthDepsOf(c), tokenOwner(c), c.req.valid("param").token_id);
+    await keepGoing(c, removeToken(oauthDepsOf(c), listed));
     return c.body(null, 204);
   },
 );
@@ -124,13 +124,13 @@ tokenRoutes.openapi(
   async (c) => {
     const { token_id: id } = c.req.valid("param");
     const { provider_account_label: label, is_default: isDefault } = c.req.valid("json");
-    const { token } = await requireToken(depsOf(c), tokenOwner(c), id);
+    const { token } = await requireToken(oauthDepsOf(c), tokenOwner(c), id);
     await describeOAuthToken(c.env.DB, token, {
       label: label === "" ? null : (label ?? undefined),
       isDefault: isDefault ?? undefined,
       now: Date.now(),
     });
-    return c.json(toTokenJson(await requireToken(depsOf(c), tokenOwner(c), id)), 200);
+    return c.json(toTokenJson(await requireToken(oauthDepsOf(c), tokenOwner(c), id)), 200);
   },
 );
 

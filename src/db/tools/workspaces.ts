@@ -1,7 +1,5 @@
-import type { apiKeys, workspaces } from "../schema.ts";
+import type { apiKeys, WorkspaceRow } from "../schema.ts";
 import type { SqlRunner } from "./sql-runner.ts";
-
-type WorkspaceRow = typeof workspaces.$inferSelect;
 
 export async function insertWorkspace(db: SqlRunner, row: WorkspaceRow): Promise<void> {
   await db.run("INSERT INTO workspaces (id, name, created_at) VALUES (?, ?, ?)", valuesOf(row));

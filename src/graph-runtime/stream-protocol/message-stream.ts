@@ -1,7 +1,5 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, type JsonObject, textOrEmpty } from "../../lib/json.ts";
 import { normalBlock, parsedArgs } from "./normal-messages.ts";
-
-type Json = Record<string, unknown>;
 
 /**
  * The arguments of a tool call are sent as they grow, each time as a whole. Beyond this many characters they
@@ -9,7 +7,7 @@ type Json = Record<string, unknown>;
  */
 const SMALL_ARGS_CHARS = 1024;
 
-type OpenBlock = { key: string; index: number; content: Json; told: number };
+type OpenBlock = { key: string; index: number; content: JsonObject; told: number };
 
 /** A message in progress: converts its chunks into events of the protocol. */
 export class MessageStream {
@@ -17,8 +15,8 @@ export class MessageStream {
   readonly #role: string;
   #blocks = 0;
   #open: OpenBlock | null = null;
-  #usage: Json | null = null;
-  #metadata: Json = {};
+  #usage: JsonObject | null = null;
+  #metadata: JsonObject = {};
 
   constructor(id: string, role: string) {
     this.id = id;
@@ -30,20 +28,20 @@ export class MessageStream {
     return this.#reason() !== undefined;
   }
 
-  start(metadata: Json): Json {
+  start(metadata: JsonObject): JsonObject {
     const told = Object.keys(metadata).length > 0 ? { metadata } : {};
     return this.#event("message-start", { role: this.#role, id: this.id, ...told });
   }
 
   /** Returns the events of one more chunk, or of the message as a whole. */
-  add(message: Json): Json[] {
+  add(message: JsonObject): JsonObject[] {
     const { usage_metadata, response_metadata } = message;
     if (isObject(usage_metadata)) this.#usage = sumOf(this.#usage ?? {}, usage_metadata);
     if (isObject(response_metadata)) this.#metadata = { ...this.#metadata, ...response_metadata };
     return piecesOf(message).flatMap((piece) => this.#addPiece(piece));
   }
 
-  finish(): Json[] {
+  finish(): JsonObject[] {
     const events = this.#close();
     const reason = this.#reason();
     events.push(
@@ -57,7 +55,7 @@ export class MessageStream {
   }
 
   /** Ends a message that will not be continued. */
-  abandon(message: string): Json[] {
+  abandon(message: string): JsonObject[] {
     return [...this.#close(), this.#event("error", { message })];
   }
 
@@ -67,8 +65,8 @@ export class MessageStream {
     return typeof reason === "string" ? reason : undefined;
   }
 
-  #addPiece(piece: Piece): Json[] {
-    const events: Json[] = [];
+  #addPiece(piece: Piece): JsonObject[] {
+    const events: JsonObject[] = [];
     if (this.#open?.key !== piece.key) {
       events.push(...this.#close());
       const open = { key: piece.key, index: this.#blocks, content: firstContent(piece), told: 0 };
@@ -85,7 +83,7 @@ export class MessageStream {
     return events;
   }
 
-  #close(): Json[] {
+  #close(): JsonObject[] {
     const open = this.#open;
     this.#open = null;
     if (open === null) return [];
@@ -94,12 +92,12 @@ export class MessageStream {
   }
 
   /** Creates an event. `run_id` distinguishes messages that several models of one node write at the same time. */
-  #event(event: string, data: Json): Json {
+  #event(event: string, data: JsonObject): JsonObject {
     return { event, ...data, run_id: this.id };
   }
 }
 
-function firstContent(piece: Piece): Json {
+function firstContent(piece: Piece): JsonObject {
   if (piece.kind === "text") return { ...piece.rest, type: "text", text: "" };
   if (piece.kind === "reasoning") return { ...piece.rest, type: "reasoning", reasoning: "" };
   if (piece.kind === "whole") return piece.block;
@@ -108,7 +106,7 @@ function firstContent(piece: Piece): Json {
 }
 
 /** Adds the piece to the block and returns the delta for it; null when there is nothing to send. */
-function append(open: OpenBlock, piece: Piece): Json | null {
+function append(open: OpenBlock, piece: Piece): JsonObject | null {
   const { content } = open;
   if (piece.kind === "tool") return appendArgs(open, piece);
   if (piece.kind === "whole") return null;
@@ -124,7 +122,7 @@ function append(open: OpenBlock, piece: Piece): Json | null {
   return { type: `${field}-delta`, [field]: piece.text };
 }
 
-function appendArgs(open: OpenBlock, piece: Piece & { kind: "tool" }): Json | null {
+function appendArgs(open: OpenBlock, piece: Piece & { kind: "tool" }): JsonObject | null {
   const { content } = open;
   const isNamed = content["id"] === null || content["name"] === null;
   content["id"] ??= piece.id ?? null;
@@ -137,7 +135,7 @@ function appendArgs(open: OpenBlock, piece: Piece & { kind: "tool" }): Json | nu
   return { type: "block-delta", fields: { ...content } };
 }
 
-function finalContent(content: Json): Json {
+function finalContent(content: JsonObject): JsonObject {
   if (content["type"] !== "tool_call_chunk") return content;
   const { id, name, args: text } = content;
   const args = parsedArgs(text);
@@ -147,8 +145,8 @@ function finalContent(content: Json): Json {
 }
 
 /** Adds up the token counts of chunks, including nested details. */
-function sumOf(left: Json, right: Json): Json {
-  const sum: Json = { ...left };
+function sumOf(left: JsonObject, right: JsonObject): JsonObject {
+  const sum: JsonObject = { ...left };
   for (const [key, value] of Object.entries(right)) {
     const before = sum[key];
     if (typeof value === "number" && typeof before === "number") sum[key] = before + value;
@@ -159,11 +157,11 @@ function sumOf(left: Json, right: Json): Json {
 
 /** The part of a chunk that belongs to one content block. Pieces with the same key belong to the same block. */
 type Piece =
-  | { kind: "text"; key: string; text: string; rest: Json }
-  | { kind: "reasoning"; key: string; text: string; rest: Json }
+  | { kind: "text"; key: string; text: string; rest: JsonObject }
+  | { kind: "reasoning"; key: string; text: string; rest: JsonObject }
   | { kind: "tool"; key: string; id: unknown; name: unknown; args: string }
   /** A block that arrives as a whole, or data that is appended to one. */
-  | { kind: "whole"; key: string; block: Json };
+  | { kind: "whole"; key: string; block: JsonObject };
 
 /** Types of blocks in which providers stream tool calls, which LangChain repeats in `tool_call_chunks`. */
 const TOOL_TYPES: ReadonlySet<unknown> = new Set([
@@ -187,7 +185,7 @@ const KNOWN_TYPES: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Returns the pieces of a message, or of a chunk of one, in the order of its blocks. */
-function piecesOf(message: Json): Piece[] {
+function piecesOf(message: JsonObject): Piece[] {
   return [...contentPieces(message["content"]), ...toolPieces(message)];
 }
 
@@ -202,35 +200,35 @@ function contentPieces(content: unknown): Piece[] {
   });
 }
 
-function contentPiece(block: Json, position: number): Piece | null {
+function contentPiece(block: JsonObject, position: number): Piece | null {
   const { type, index } = block;
   if (TOOL_TYPES.has(type)) return null;
   const place = typeof index === "number" || typeof index === "string" ? index : position;
   if (type === "text" || type === "text_delta") {
     const { type: _type, text, index: _index, ...rest } = block;
-    return { kind: "text", key: `text:${place}`, text: textOf(text), rest };
+    return { kind: "text", key: `text:${place}`, text: textOrEmpty(text), rest };
   }
   if (type === "reasoning" || type === "thinking" || type === "reasoning_content") {
     const { type: _type, reasoning, thinking, index: _index, ...rest } = block;
-    const text = textOf(reasoning ?? thinking);
+    const text = textOrEmpty(reasoning ?? thinking);
     return { kind: "reasoning", key: `reasoning:${place}`, text, rest };
   }
   const key = `${String(type)}:${place}`;
-  if (KNOWN_TYPES.has(type)) return { kind: "whole", key, block: normalBlock(block) as Json };
+  if (KNOWN_TYPES.has(type)) return { kind: "whole", key, block: normalBlock(block) as JsonObject };
   return { kind: "whole", key, block: { type: "non_standard", value: block } };
 }
 
-function toolPieces({ tool_call_chunks, tool_calls, invalid_tool_calls }: Json): Piece[] {
+function toolPieces({ tool_call_chunks, tool_calls, invalid_tool_calls }: JsonObject): Piece[] {
   if (Array.isArray(tool_call_chunks)) {
     return tool_call_chunks.filter(isObject).map((chunk, position) => ({
       kind: "tool",
       key: `tool:${JSON.stringify(chunk["index"] ?? chunk["id"] ?? position)}`,
       id: chunk["id"],
       name: chunk["name"],
-      args: textOf(chunk["args"]),
+      args: textOrEmpty(chunk["args"]),
     }));
   }
-  const whole = (block: Json, position: number, type: string): Piece => ({
+  const whole = (block: JsonObject, position: number, type: string): Piece => ({
     kind: "whole",
     key: `${type}:${position}`,
     block: { ...block, type },
@@ -241,10 +239,6 @@ function toolPieces({ tool_call_chunks, tool_calls, invalid_tool_calls }: Json):
   ];
 }
 
-function objectsOf(value: unknown): Json[] {
+function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -1,8 +1,6 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { MessageStream } from "./message-stream.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
-
-type Json = Record<string, unknown>;
 
 type Active = { stream: MessageStream; namespace: string[]; node: string | undefined };
 
@@ -76,22 +74,22 @@ export class MessagesChannel {
   }
 }
 
-function toEvent({ namespace, node }: Active, data: Json): ProtocolEvent {
+function toEvent({ namespace, node }: Active, data: JsonObject): ProtocolEvent {
   return { method: "messages", namespace, node, data };
 }
 
 /** Returns the path of the node, which the graph's own events do not contain. */
-function namespaceOf(graph: readonly string[], metadata: Json): string[] {
+function namespaceOf(graph: readonly string[], metadata: JsonObject): string[] {
   const path = metadata["langgraph_checkpoint_ns"] ?? metadata["checkpoint_ns"];
   const parts = typeof path === "string" ? path.split("|").filter((part) => part !== "") : [];
   return graph.every((part, at) => parts[at] === part) ? parts : [...graph];
 }
 
-function nodeOf({ langgraph_node }: Json): string | undefined {
+function nodeOf({ langgraph_node }: JsonObject): string | undefined {
   return typeof langgraph_node === "string" ? langgraph_node : undefined;
 }
 
-function startMetadata(metadata: Json): Json {
+function startMetadata(metadata: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(METADATA).flatMap(([from, to]) => {
       const value = metadata[from];

@@ -1,6 +1,4 @@
-import { isObject } from "../../lib/json.ts";
-
-type Json = Record<string, unknown>;
+import { isObject, type JsonObject, jsonOrUndefined } from "../../lib/json.ts";
 
 const ROLES: Record<string, string> = { assistant: "ai", user: "human" };
 
@@ -35,11 +33,11 @@ function normalValue(value: unknown): unknown {
   return isObject(value) && isMessage(value) ? normalMessage(value) : value;
 }
 
-function isMessage(value: Json): boolean {
+function isMessage(value: JsonObject): boolean {
   return "content" in value && MESSAGE_TYPES.has(typeOf(value));
 }
 
-function typeOf({ type, role }: Json): unknown {
+function typeOf({ type, role }: JsonObject): unknown {
   const name = typeof type === "string" ? type : role;
   return typeof name === "string" ? (ROLES[name] ?? name) : name;
 }
@@ -48,7 +46,7 @@ function typeOf({ type, role }: Json): unknown {
  * Converts a message: its type becomes LangChain's, and what providers add is dropped, except for tool calls
  * that are found only there.
  */
-function normalMessage(message: Json): Json {
+function normalMessage(message: JsonObject): JsonObject {
   const { additional_kwargs, response_metadata, content, role: _role, ...rest } = message;
   const lifted = liftedCalls(message, additional_kwargs);
   const hasMetadata = isObject(response_metadata) && Object.keys(response_metadata).length > 0;
@@ -68,7 +66,7 @@ export function normalBlock(block: unknown): unknown {
   );
 }
 
-function liftedCalls({ tool_calls }: Json, kwargs: unknown): Json[] | null {
+function liftedCalls({ tool_calls }: JsonObject, kwargs: unknown): JsonObject[] | null {
   if (Array.isArray(tool_calls) && tool_calls.length > 0) return null;
   if (!isObject(kwargs) || !Array.isArray(kwargs["tool_calls"])) return null;
   return kwargs["tool_calls"].filter(isObject).map(({ id, function: called }) => {
@@ -81,17 +79,13 @@ function liftedCalls({ tool_calls }: Json, kwargs: unknown): Json[] | null {
  * Parses the arguments of a tool call, which models write as the text of a JSON object. Returns null for
  * anything else.
  */
-export function parsedArgs(text: unknown): Json | null {
+export function parsedArgs(text: unknown): JsonObject | null {
   if (text === "") return {};
   if (typeof text !== "string") return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const value = jsonOrUndefined(text);
+  return isObject(value) ? value : null;
 }
 
-function mapped(record: Json, map: (value: unknown) => unknown): Json {
+function mapped(record: JsonObject, map: (value: unknown) => unknown): JsonObject {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 }

@@ -1,12 +1,10 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { RunEvent } from "../protocol.ts";
 import { type AgentStatus, AgentTree, type AgentTreeNode, type Cause } from "./agent-tree.ts";
 import { MessagesChannel } from "./messages-channel.ts";
 import { normalState } from "./normal-messages.ts";
 import { loggedEvents, type ProtocolEvent, TOLD_EVENT, TOLD_INSTEAD } from "./protocol-event.ts";
 import { toolEvent } from "./tool-events.ts";
-
-type Json = Record<string, unknown>;
 
 export type TranslatedRun = {
   run_id: string;
@@ -183,7 +181,7 @@ function isToolCall(cause: unknown): cause is Cause {
   );
 }
 
-function statusOf({ error, interrupts }: Json): AgentStatus {
+function statusOf({ error, interrupts }: JsonObject): AgentStatus {
   if (error !== null && error !== undefined) return "failed";
   return Array.isArray(interrupts) && interrupts.length > 0 ? "interrupted" : "completed";
 }
@@ -192,7 +190,7 @@ function statusOf({ error, interrupts }: Json): AgentStatus {
  * Wraps data that a graph wrote to the custom stream; with a name when the graph wrote an object with a name
  * and a payload.
  */
-export function customData(written: unknown): Json {
+export function customData(written: unknown): JsonObject {
   if (!isObject(written)) return { payload: written };
   const { name, payload } = written;
   const isNamed = typeof name === "string" && "payload" in written;

@@ -1,8 +1,6 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, type JsonObject } from "../../lib/json.ts";
 import { parsedArgs } from "./normal-messages.ts";
 import type { ProtocolEvent } from "./protocol-event.ts";
-
-type Json = Record<string, unknown>;
 
 /** Converts an event of LangGraph's stream mode `tools` into the protocol's form. */
 export function toolEvent(namespace: string[], told: unknown): ProtocolEvent[] {
@@ -15,7 +13,7 @@ export function toolEvent(namespace: string[], told: unknown): ProtocolEvent[] {
   return [{ method: "tools", namespace, data: { event, tool_call_id, ...rest } }];
 }
 
-function dataOf({ event, name, input, data, output, error }: Json): Json | null {
+function dataOf({ event, name, input, data, output, error }: JsonObject): JsonObject | null {
   if (event === "on_tool_start") {
     return { event: "tool-started", tool_name: name, input: parsedArgs(input) ?? input };
   }

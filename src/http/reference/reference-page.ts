@@ -16,7 +16,7 @@ export type ApiDocument = {
   components?: { schemas?: Record<string, unknown> | undefined } | undefined;
 };
 
-type Operation = {
+type ShownOperation = {
   method: string;
   path: string;
   tag: string;
@@ -67,7 +67,7 @@ ${sections.join("\n")}
 `;
 }
 
-function operationHtml(operation: Operation, schemas: Schemas): string {
+function operationHtml(operation: ShownOperation, schemas: Schemas): string {
   const { method, path, summary, parameters, body, responses } = operation;
   const schema = schemaIn(body);
   const parts = [
@@ -109,7 +109,7 @@ function schemaHtml(name: string, schema: unknown, schemas: Schemas): string {
 }
 
 /** Returns a shell command that sends the request. Readers set `$SERVER` and `$API_KEY` themselves. */
-function command({ method, path, body }: Operation, schemas: Schemas): string {
+function command({ method, path, body }: ShownOperation, schemas: Schemas): string {
   const schema = schemaIn(body);
   const data =
     schema === undefined ? "" : ` \\\n  -d '${JSON.stringify(exampleOf(schema, schemas))}'`;
@@ -124,7 +124,7 @@ function schemaIn(part: unknown): unknown {
   return isObject(json) ? json["schema"] : undefined;
 }
 
-function operationsOf(document: ApiDocument): Operation[] {
+function operationsOf(document: ApiDocument): ShownOperation[] {
   return Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
       if (!isObject(operation)) return [];

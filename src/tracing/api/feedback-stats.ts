@@ -1,4 +1,4 @@
-import type { FeedbackStat } from "../shard/feedback-stats.ts";
+import { type FeedbackStat, MAX_COMMENTS } from "../shard/feedback-stats.ts";
 
 /** The statistics of one feedback key that both versions of the API return. */
 export type KeyStats = {
@@ -46,8 +46,6 @@ function extreme(
 ): number | null {
   return left === null || right === null ? (left ?? right) : choose(left, right);
 }
-
-const MAX_COMMENTS = 10;
 
 /**
  * Merges the `feedback_stats` of several runs (JSON texts) into those of all the runs together. If the

@@ -31,7 +31,7 @@ export function appPath({ run, ref }: PlacedRun): string {
 }
 
 /** Returns an absolute, signed URL of an attachment or of a payload that is stored in R2. */
-export async function objectUrl(
+export async function signedObjectUrl(
   { signingSecret, requestUrl }: LinkSettings,
   { object, mimeType }: { object: string; mimeType: string },
 ): Promise<string> {

@@ -7,7 +7,8 @@ import {
   selectUncopiedFeedback,
 } from "../../db/feedback-repo.ts";
 import { log } from "../../lib/log.ts";
-import { shardObjectName, type ShardRef } from "../shard/shard-ref.ts";
+import { shardObjectName } from "../../lib/object-names.ts";
+import type { ShardRef } from "../shard/shard-ref.ts";
 import { type FeedbackDeps, feedbackDeps, toShardFeedback } from "./feedback-shards.ts";
 import { nextCopyAttempt } from "./copy-schedule.ts";
 

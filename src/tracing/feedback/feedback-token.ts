@@ -1,4 +1,4 @@
-import type { Micros } from "../model/run-write.ts";
+import { type Micros, microsToMillis } from "../../lib/time.ts";
 import { configText, type FeedbackConfig } from "./feedback-input.ts";
 
 const MINUTE_MS = 60_000;
@@ -45,7 +45,7 @@ export function feedbackLink(tokenId: string, url: string): string {
 
 /** Returns when a token made at `now` expires: as requested, or after three hours. In epoch milliseconds. */
 export function tokenExpiry({ expires_at, expires_in }: TokenLife, now: number): number {
-  if (expires_at != null) return Math.floor(expires_at / 1000);
+  if (expires_at != null) return microsToMillis(expires_at);
   if (expires_in == null) return now + DEFAULT_LIFE_MS;
   const { days = 0, hours = 0, minutes = 0 } = expires_in;
   return now + ((days * 24 + hours) * 60 + minutes) * MINUTE_MS;

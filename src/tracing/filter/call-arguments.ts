@@ -9,16 +9,16 @@ import {
 } from "./fields.ts";
 import { FilterError, suggestion, unexpected } from "./filter-error.ts";
 import { quoted } from "./lexer.ts";
-import type { Argument, Call, Literal } from "./syntax.ts";
+import type { Argument, FunctionCall, Literal } from "./syntax.ts";
 import { clipText, MAX_LEAF_CHARS } from "../model/text-leaves.ts";
-import { parseTime } from "../../lib/time.ts";
+import { type Micros, parseTime } from "../../lib/time.ts";
 import { parseUuid } from "../../lib/uuid.ts";
-import { type Micros, RUN_TYPES } from "../model/run-write.ts";
+import { RUN_TYPES } from "../model/run-write.ts";
 import type { Value } from "./filter-tree.ts";
 
 /** The functions below throw a FilterError for an argument that does not fit. */
 
-export function functionName(call: Call): FunctionName {
+export function functionName(call: FunctionCall): FunctionName {
   const name = FUNCTION_NAMES.find((known) => known === call.name);
   if (name !== undefined) return name;
   const problem =
@@ -29,7 +29,7 @@ export function functionName(call: Call): FunctionName {
 
 /** Returns the arguments of a call, which must be as many as `names`. */
 export function takeArguments<Names extends string[]>(
-  call: Call,
+  call: FunctionCall,
   ...names: Names
 ): { [Index in keyof Names]: Argument } {
   const { name, args } = call;

@@ -1,4 +1,4 @@
-import { type Sql, sql } from "../../db/sql.ts";
+import { isAmong, type Sql, sql } from "../../db/sql.ts";
 import type { Test, Value } from "./filter-tree.ts";
 import {
   type LikePattern,
@@ -6,7 +6,7 @@ import {
   lowerAscii,
   MAX_LIKE_BYTES,
   parseLike,
-  type Piece,
+  type LikePiece,
   sqlitePattern,
   utf8Bytes,
 } from "./like-pattern.ts";
@@ -22,7 +22,10 @@ export function condition({ text, params }: Sql): Condition {
  * Joins conditions, of which there must be at least one. SQLite limits the depth of expressions, so the
  * shallowest conditions are joined first: those already nested then get only one level deeper.
  */
-export function joined(operator: "AND" | "OR", conditions: readonly Condition[]): Condition {
+export function joinConditions(
+  operator: "AND" | "OR",
+  conditions: readonly Condition[],
+): Condition {
   let open = conditions.toSorted(byDepth);
   for (;;) {
     const [first, second, ...rest] = open;
@@ -76,7 +79,7 @@ export function testSql(expression: string, test: Test): Sql {
     case "lte":
       return sql(`${expression} ${OPERATORS[test.op]} ?`, test.value);
     case "in":
-      return sql(`${expression} IN (SELECT value FROM json_each(?))`, JSON.stringify(test.values));
+      return isAmong(expression, test.values);
     case "like":
       return likeSql(expression, test.pattern);
     case "notlike":
@@ -133,6 +136,6 @@ function innerLiteral({ pieces }: LikePattern): string | null {
   return literal === "" ? null : literal;
 }
 
-function toLiteral(piece: Piece): string | null {
+function toLiteral(piece: LikePiece): string | null {
   return piece.includes(null) ? null : piece.join("");
 }

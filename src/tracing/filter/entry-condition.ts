@@ -3,13 +3,13 @@ import type { Leaf } from "../model/run-write.ts";
 import {
   type Condition,
   condition,
-  joined,
+  joinConditions,
   opposite,
   soughtText,
   testSql,
   untrue,
 } from "./condition.ts";
-import { type Family, fieldOf, type Member } from "./fields.ts";
+import { type Family, fieldOf, type EntryMember } from "./fields.ts";
 import type { Predicate, Test } from "./filter-tree.ts";
 
 /**
@@ -48,7 +48,7 @@ export function entryGroup(
   const excluded = tests.map(({ member, test }) =>
     condition(existsSql(alias, family, [{ member, test: opposite(test) ?? test }], !negated)),
   );
-  return joined(negated ? "OR" : "AND", excluded);
+  return joinConditions(negated ? "OR" : "AND", excluded);
 }
 
 function memberTests(predicates: readonly Predicate[]) {
@@ -59,10 +59,14 @@ function memberTests(predicates: readonly Predicate[]) {
   });
 }
 
-type MemberTest = { member: Member; test: Test };
+type MemberTest = { member: EntryMember; test: Test };
 
 /** `list` is the JSON of all entries. `from` ends within its WHERE clause: further conditions follow with AND. */
-export type EntrySource = { list: string; from: string; columns: Partial<Record<Member, string>> };
+export type EntrySource = {
+  list: string;
+  from: string;
+  columns: Partial<Record<EntryMember, string>>;
+};
 
 function isNegative(test: Test): boolean {
   return (
@@ -128,7 +132,7 @@ function generalSql(alias: string, family: Family, tests: readonly MemberTest[])
     if (column === undefined) throw new Error(`${family} has no ${member}`);
     return condition(testSql(column, test));
   });
-  const all = joined("AND", conditions);
+  const all = joinConditions("AND", conditions);
   return { text: `SELECT 1 FROM ${from} AND ${all.text}`, params: all.params };
 }
 

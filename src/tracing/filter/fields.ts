@@ -18,13 +18,13 @@ export type ValueType =
 /** The kinds of entries, of which a run may have any number: see entry-condition.ts. */
 export type Family = "metadata" | "input" | "output" | "feedback" | "tag";
 
-export type Member = "key" | "value" | "score" | "source" | "comment" | "error";
+export type EntryMember = "key" | "value" | "score" | "source" | "comment" | "error";
 
-export type Field = {
+export type FilterField = {
   type: ValueType;
   functions: readonly FunctionName[];
   /** Absent for a field that a run has only once. */
-  entry?: { family: Family; member: Member; paired: boolean };
+  entry?: { family: Family; member: EntryMember; paired: boolean };
 };
 
 const TEXT = ["eq", "neq", "in", "like", "notlike", "search"] as const;
@@ -33,27 +33,27 @@ const AMOUNT = ["eq", "neq", "gt", "gte", "lt", "lte", "in"] as const;
 const BOOLEAN = ["eq", "neq"] as const;
 const LEAVES = ["like", "notlike", "search"] as const;
 
-const uuid: Field = { type: "uuid", functions: WORD };
-const text: Field = { type: "text", functions: TEXT };
-const time: Field = { type: "time", functions: AMOUNT };
-const number: Field = { type: "number", functions: AMOUNT };
-const usd: Field = { type: "usd", functions: AMOUNT };
+const uuid: FilterField = { type: "uuid", functions: WORD };
+const text: FilterField = { type: "text", functions: TEXT };
+const time: FilterField = { type: "time", functions: AMOUNT };
+const number: FilterField = { type: "number", functions: AMOUNT };
+const usd: FilterField = { type: "usd", functions: AMOUNT };
 
 function entry(
   family: Family,
-  member: Member,
+  member: EntryMember,
   type: ValueType = "text",
   functions: readonly FunctionName[] = TEXT,
-): Field {
+): FilterField {
   return { type, functions, entry: { family, member, paired: true } };
 }
 
 function unpaired(
   family: Family,
-  member: Member,
+  member: EntryMember,
   type: ValueType,
   functions: readonly FunctionName[],
-): Field {
+): FilterField {
   return { type, functions, entry: { family, member, paired: false } };
 }
 
@@ -95,13 +95,13 @@ const FIELDS = {
   feedback_source: entry("feedback", "source"),
   feedback_comment: entry("feedback", "comment"),
   feedback_error: entry("feedback", "error", "boolean", BOOLEAN),
-} as const satisfies Record<string, Field>;
+} as const satisfies Record<string, FilterField>;
 
 export type FieldName = keyof typeof FIELDS;
 
 export const FIELD_NAMES = Object.keys(FIELDS) as FieldName[];
 
-export function fieldOf(name: FieldName): Field {
+export function fieldOf(name: FieldName): FilterField {
   return FIELDS[name];
 }
 

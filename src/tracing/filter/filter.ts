@@ -39,6 +39,17 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
+/** Describes what is wrong with a filter text, with the position; null if it is valid. */
+export function filterProblem(text: string): string | null {
+  try {
+    parseFilter(text);
+    return null;
+  } catch (error) {
+    if (error instanceof FilterError) return error.message;
+    throw error;
+  }
+}
+
 /**
  * Compiles the filter to a condition on the row `alias` of a shard's `runs`: true for the runs that
  * match, false or null for others. Throws a FilterError if it has more conditions or values than one

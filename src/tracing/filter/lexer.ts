@@ -77,7 +77,7 @@ export function tokenize(text: string): Token[] {
 }
 
 /** Describes a token for a message. */
-export function describe(token: Token): string {
+export function describeToken(token: Token): string {
   switch (token.kind) {
     case "name":
       return `the name ${token.name}`;

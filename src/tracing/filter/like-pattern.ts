@@ -4,17 +4,17 @@ import { type Sql, sql } from "../../db/sql.ts";
 export const MAX_LIKE_BYTES = 50;
 
 /** A piece of a pattern without `%`: code points, and null for each `_`. */
-export type Piece = (string | null)[];
+export type LikePiece = (string | null)[];
 
 /** The pieces between the `%` of a pattern: at least one. Those before a leading and after a trailing `%` are empty. */
-export type LikePattern = { pieces: Piece[] };
+export type LikePattern = { pieces: LikePiece[] };
 
 /**
  * Parses a pattern. `%` matches any text and `_` one character. A backslash before `%`, `_` or a backslash
  * makes it an ordinary character; any other backslash stands for itself. The case of ASCII letters is ignored.
  */
 export function parseLike(pattern: string): LikePattern {
-  const pieces: Piece[] = [[]];
+  const pieces: LikePiece[] = [[]];
   const characters = Array.from(pattern);
   for (let at = 0; at < characters.length; at += 1) {
     const character = characters[at] ?? "";
@@ -38,7 +38,7 @@ export function lowerAscii(text: string): string {
 }
 
 /** Returns the operand of SQLite's LIKE, with a backslash as its ESCAPE, that matches the same as the piece. */
-export function sqlitePattern(piece: Piece): string {
+export function sqlitePattern(piece: LikePiece): string {
   return piece.map(sqliteCharacter).join("");
 }
 
@@ -46,7 +46,7 @@ export function sqlitePattern(piece: Piece): string {
 type Chunk = { from: number; chars: number; pattern: string };
 
 /** Splits a piece into chunks whose patterns have at most `maxBytes` bytes. */
-function toChunks(piece: Piece, maxBytes: number): Chunk[] {
+function toChunks(piece: LikePiece, maxBytes: number): Chunk[] {
   const chunks: Chunk[] = [];
   let bytes = 0;
   for (const [from, character] of piece.entries()) {
@@ -174,8 +174,8 @@ function differs(text: string, offset: string, test: string): string {
 }
 
 /** Returns tests of the text before the first `%`, counted from the start, and after the last, from the end. */
-function endTests(head: Piece, tail: Piece): ChunkTest[] {
-  const tests = (piece: Piece, start: number): ChunkTest[] =>
+function endTests(head: LikePiece, tail: LikePiece): ChunkTest[] {
+  const tests = (piece: LikePiece, start: number): ChunkTest[] =>
     toChunks(piece, MAX_LIKE_BYTES).map((chunk) => toTest(chunk, start));
   return [...tests(head, 1), ...tests(tail, -tail.length)];
 }
@@ -185,7 +185,7 @@ function toTest({ from, chars, pattern }: Chunk, start: number): ChunkTest {
 }
 
 /** Returns the longest parts, because they exclude the most texts. */
-function partsOf(pieces: readonly Piece[]): string[] {
+function partsOf(pieces: readonly LikePiece[]): string[] {
   return pieces
     .flatMap((piece) => toChunks(piece, MAX_LIKE_BYTES - 2))
     .toSorted((left, right) => right.chars - left.chars)
@@ -197,7 +197,7 @@ function partsOf(pieces: readonly Piece[]): string[] {
  * `skip` is the minimum number of characters before the first step: a `_` after a `%` can be moved before
  * it. `longest` is the number of characters of the longest piece.
  */
-function toSteps(pieces: readonly Piece[]): { skip: number; steps: Step[]; longest: number } {
+function toSteps(pieces: readonly LikePiece[]): { skip: number; steps: Step[]; longest: number } {
   const steps: Step[] = [];
   let skip = 0;
   let longest = 0;
@@ -214,7 +214,7 @@ function toSteps(pieces: readonly Piece[]): { skip: number; steps: Step[]; longe
   return { skip, steps, longest };
 }
 
-function toStep(piece: Piece): Step {
+function toStep(piece: LikePiece): Step {
   const end = piece.indexOf(null);
   const literal = end === -1 ? piece : piece.slice(0, end);
   const rest = piece.slice(literal.length);

@@ -1,3 +1,4 @@
+import { isObject, jsonOrUndefined } from "../../lib/json.ts";
 import type { Leaf } from "../model/run-write.ts";
 import {
   describeArgument,
@@ -13,8 +14,8 @@ import { FilterError, unexpected } from "./filter-error.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
 import { quoted } from "./lexer.ts";
 import { lowerAscii } from "./like-pattern.ts";
-import { type Argument, type Call, parseSyntax } from "./syntax.ts";
-import { leavesOf } from "../model/text-leaves.ts";
+import { type Argument, type FunctionCall, parseSyntax } from "./syntax.ts";
+import { leavesOf, MAX_LEAVES } from "../model/text-leaves.ts";
 
 /** Maximum number of words of a search(text): each is searched for in every text of a run. */
 const MAX_WORDS = 32;
@@ -37,7 +38,7 @@ export function parseTree(text: string): Filter {
   return toFilter(parseSyntax(text));
 }
 
-function toFilter(call: Call): Filter {
+function toFilter(call: FunctionCall): Filter {
   const name = functionName(call);
   switch (name) {
     case "and":
@@ -66,7 +67,7 @@ function toCondition(argument: Argument): Filter {
   throw unexpected(argument.at, PREDICATE, describeArgument(argument));
 }
 
-function toPredicate(call: Call, name: Comparison): Predicate {
+function toPredicate(call: FunctionCall, name: Comparison): Predicate {
   const values = name === "in" ? "a list of values" : name === "search" ? "a text" : "a value";
   const [first, second] = takeArguments(call, "a field", values);
   const field = toField(first, name);
@@ -113,7 +114,7 @@ function rootPredicate(field: FieldName, argument: Argument, test: Test): Predic
   };
 }
 
-function toMembership(call: Call): Filter {
+function toMembership(call: FunctionCall): Filter {
   const [first, second] = takeArguments(call, "a field", "a text");
   const field = toField(first, "has");
   if (field !== "metadata") {
@@ -126,13 +127,13 @@ function toMembership(call: Call): Filter {
   return { kind: "metadata", leaves: toLeaves(json, second.at) };
 }
 
-function toMetadataKey(call: Call): Filter {
+function toMetadataKey(call: FunctionCall): Filter {
   const [first, second] = takeArguments(call, "metadata", "a key");
   toField(first, "exists");
   return { kind: "metadata key", key: toText(second, "exists takes a metadata key in quotes") };
 }
 
-function toWords(call: Call): Filter {
+function toWords(call: FunctionCall): Filter {
   const [argument] = takeArguments(call, "a text");
   const text = toPattern("search", argument, "a text in quotes");
   const words = [...new Set((text.match(WORD) ?? []).map(lowerAscii))];
@@ -186,9 +187,6 @@ function toPattern(name: string, argument: Argument, what: string): string {
   throw new FilterError(argument.at, problem, expected);
 }
 
-/** Maximum number of metadata values that a run has. */
-const MAX_LEAVES = 100;
-
 /** Describes what `metadataLeaves` accepts, for messages. */
 const METADATA_OBJECT =
   `the text of a JSON object with at most ${MAX_LEAVES} values in it, none of them null and no ` +
@@ -199,17 +197,8 @@ const METADATA_OBJECT =
  * other text, and for an object that the pairs would not represent completely; "{}" has no pairs.
  */
 function metadataLeaves(json: string): Leaf[] | null {
-  const object = parseObject(json);
-  return object === null || !isKeptWhole(object) ? null : leavesOf(object);
-}
-
-function parseObject(json: string): object | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  const object = jsonOrUndefined(json);
+  return isObject(object) && isKeptWhole(object) ? leavesOf(object) : null;
 }
 
 /** Uses a loop, because the text may be nested as deeply as it is long. */

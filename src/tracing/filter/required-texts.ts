@@ -1,6 +1,7 @@
 import { fieldOf } from "./fields.ts";
 import type { Filter, Test } from "./filter-tree.ts";
 import { parseLike } from "./like-pattern.ts";
+import { MAX_ALTERNATIVES } from "./run-terms.ts";
 
 /** Texts that a run must contain, in any case of ASCII letters, for a filter to match it. */
 export type RequiredTexts =
@@ -8,7 +9,7 @@ export type RequiredTexts =
   | { kind: "all" | "any"; of: RequiredTexts[] };
 
 /** The columns of `runs` that contain these texts. Lists are JSON, as `JSON.stringify` writes it. */
-export const TEXT_COLUMNS = [
+export const SEARCHED_TEXT_COLUMNS = [
   "name",
   "error",
   "tags",
@@ -19,9 +20,6 @@ export const TEXT_COLUMNS = [
 
 /** Minimum bytes of a text: nothing is recorded about shorter ones. */
 const LEAST_BYTES = 4;
-
-/** Maximum number of values of one list that are searched for. */
-const MAX_ALTERNATIVES = 200;
 
 /** Characters that JSON escapes, or that encoders replace. */
 const WRITTEN_OTHERWISE = /[\p{Cc}"\\\ufffd]/u;

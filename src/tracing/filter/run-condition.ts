@@ -1,5 +1,12 @@
 import { type Sql, sql } from "../../db/sql.ts";
-import { type Condition, condition, joined, opposite, testSql, untrue } from "./condition.ts";
+import {
+  type Condition,
+  condition,
+  joinConditions,
+  opposite,
+  testSql,
+  untrue,
+} from "./condition.ts";
 import { entryGroup, type EntrySource, pairSql, sourceOf } from "./entry-condition.ts";
 import { type FieldName, fieldOf } from "./fields.ts";
 import type { Filter, Predicate, Test } from "./filter-tree.ts";
@@ -15,10 +22,10 @@ import type { Leaf } from "../model/run-write.ts";
 export function runCondition(filter: Filter, alias: string, negated = false): Condition {
   switch (filter.kind) {
     case "and":
-      return joined(negated ? "OR" : "AND", conjuncts(filter.operands, alias, negated));
+      return joinConditions(negated ? "OR" : "AND", conjuncts(filter.operands, alias, negated));
     case "or": {
       const parts = filter.operands.map((operand) => runCondition(operand, alias, negated));
-      return joined(negated ? "AND" : "OR", parts);
+      return joinConditions(negated ? "AND" : "OR", parts);
     }
     case "not":
       return runCondition(filter.operand, alias, !negated);

@@ -20,7 +20,7 @@ const TERM_FIELDS = [
 export type TermField = (typeof TERM_FIELDS)[number];
 
 /** Maximum number of values of one list that are searched for. */
-const MAX_ALTERNATIVES = 200;
+export const MAX_ALTERNATIVES = 200;
 
 export function fieldTerm(field: TermField, value: string): string {
   return `${field} ${value}`;

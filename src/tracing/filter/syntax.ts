@@ -1,8 +1,14 @@
 import { FilterError, unexpected } from "./filter-error.ts";
-import { describe, type Punctuation, type Token, tokenize } from "./lexer.ts";
+import { describeToken, type Punctuation, type Token, tokenize } from "./lexer.ts";
 
 /** A parsed call, before its names and types are checked. `at` is a position in the text, as in tokens. */
-export type Call = { kind: "call"; name: string; args: Argument[]; at: number; end: number };
+export type FunctionCall = {
+  kind: "call";
+  name: string;
+  args: Argument[];
+  at: number;
+  end: number;
+};
 
 export type Literal = { at: number } & (
   | { kind: "string"; value: string }
@@ -12,7 +18,7 @@ export type Literal = { at: number } & (
 );
 
 export type Argument =
-  | Call
+  | FunctionCall
   | Literal
   | { kind: "name"; name: string; at: number }
   | { kind: "list"; items: Literal[]; at: number };
@@ -30,7 +36,7 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
 ]);
 
 /** Parses a filter text. Throws a FilterError. */
-export function parseSyntax(text: string): Call {
+export function parseSyntax(text: string): FunctionCall {
   if (text.length > MAX_FILTER_CHARS) {
     const problem = `the filter has ${text.length} characters; at most ${MAX_FILTER_CHARS} are allowed`;
     throw new FilterError(MAX_FILTER_CHARS, problem, "the end of the filter");
@@ -46,29 +52,29 @@ class Parser {
     this.#tokens = tokens;
   }
 
-  parse(): Call {
+  parse(): FunctionCall {
     const token = this.#take();
     if (token.kind !== "name") {
-      throw unexpected(token.at, "a function such as eq", describe(token));
+      throw unexpected(token.at, "a function such as eq", describeToken(token));
     }
     const call = this.#call(token.name, token.at, 1);
     const rest = this.#take();
     if (rest.kind !== "end") {
       const problem =
-        `expected the end of the filter but found ${describe(rest)}; ` +
+        `expected the end of the filter but found ${describeToken(rest)}; ` +
         "several conditions are joined by and(...) or or(...)";
       throw new FilterError(rest.at, problem, "the end of the filter");
     }
     return call;
   }
 
-  #call(name: string, at: number, level: number): Call {
+  #call(name: string, at: number, level: number): FunctionCall {
     if (level > MAX_NESTING) {
       const problem = `functions are nested more than ${MAX_NESTING} levels deep`;
       throw new FilterError(at, problem, `at most ${MAX_NESTING} levels`);
     }
     const open = this.#take();
-    if (!isMark(open, "(")) throw unexpected(open.at, "'('", describe(open));
+    if (!isMark(open, "(")) throw unexpected(open.at, "'('", describeToken(open));
     const { items, end } = this.#until(")", () => this.#argument(level));
     return { kind: "call", name, args: items, at, end };
   }
@@ -84,7 +90,7 @@ class Parser {
     const literal = toLiteral(token);
     if (literal !== undefined) return literal;
     if (token.kind === "name") return { kind: "name", name: token.name, at: token.at };
-    throw unexpected(token.at, "a field, function or value", describe(token));
+    throw unexpected(token.at, "a field, function or value", describeToken(token));
   }
 
   #listItem(): Literal {
@@ -92,7 +98,11 @@ class Parser {
     const literal = toLiteral(token);
     if (literal !== undefined) return literal;
     const hint = token.kind === "name" ? "; a text has to be in quotes" : "";
-    throw new FilterError(token.at, `expected ${VALUE} but found ${describe(token)}${hint}`, VALUE);
+    throw new FilterError(
+      token.at,
+      `expected ${VALUE} but found ${describeToken(token)}${hint}`,
+      VALUE,
+    );
   }
 
   /** Reads items with commas between them, up to the closing mark. */
@@ -107,7 +117,7 @@ class Parser {
       items.push(item());
       const token = this.#take();
       if (isMark(token, mark)) return { items, end: token.at };
-      if (!isMark(token, ",")) throw unexpected(token.at, `',' or '${mark}'`, describe(token));
+      if (!isMark(token, ",")) throw unexpected(token.at, `',' or '${mark}'`, describeToken(token));
     }
   }
 

@@ -3,8 +3,7 @@ import { locateRuns } from "../run-index/locate.ts";
 import { type ShardEnv, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import type { RunIdentity, RunWrite } from "../model/run-write.ts";
 import type { RunFailure } from "./decode/invalid-run.ts";
-
-type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
+import type { StoreEnv } from "./held-spans.ts";
 
 /** A write, and the shard of its run if the run is already known there. */
 export type CompleteWrite = { write: RunWrite; place: ShardRef | null };

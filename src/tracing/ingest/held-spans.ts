@@ -1,6 +1,7 @@
 import { locateRuns } from "../run-index/locate.ts";
 import { shardStub } from "../shard/shard-ref.ts";
 import type { ParentRef } from "./otlp/span-identity.ts";
+import { partitionObjectName } from "../../lib/object-names.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { HeldSpan } from "./held-spans-object.ts";
 
@@ -12,7 +13,7 @@ export type KnownParent = {
   dottedOrder: string;
 };
 
-type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
+export type StoreEnv = Pick<Env, "JURISDICTION" | "RUN_INDEX" | "RUN_SHARDS">;
 
 /** Returns those of the parents that are in the store; ingest announces the others when they arrive. */
 export async function findParents(
@@ -95,5 +96,5 @@ export async function releaseHeldSpans(
 }
 
 function stubOf(env: HeldEnv, workspaceId: string, partition: string) {
-  return regionalObject(env, "HELD_SPANS", `${workspaceId}/${partition}`);
+  return regionalObject(env, "HELD_SPANS", partitionObjectName(workspaceId, partition));
 }

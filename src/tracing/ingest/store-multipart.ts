@@ -1,6 +1,6 @@
 import { ApiError } from "../../lib/api-error.ts";
 import type { MultipartItem } from "./decode/multipart-runs.ts";
-import { malformed, type RunFailure } from "./decode/invalid-run.ts";
+import { malformedRun, type RunFailure } from "./decode/invalid-run.ts";
 import type { IngestSession } from "./ingest-session.ts";
 import type { ReceivedAttachments } from "./received-attachments.ts";
 import { FeedbackBodyError, type FeedbackInput } from "../feedback/feedback-input.ts";
@@ -62,7 +62,7 @@ async function storeItem(
       const reason = await attachments.receive(item);
       if (reason === null) return;
       const field = `attachment.${item.runId}.${item.name}`;
-      session.failures.push(malformed(item.runId, field, reason));
+      session.failures.push(malformedRun(item.runId, field, reason));
       return;
     }
     case "feedback":
@@ -115,6 +115,6 @@ export class ReceivedFeedback {
 
   #fail(id: string, { field, message }: { field: string; message: string }): void {
     const text = field === "" ? message : `${field}: ${message}`;
-    this.failures.push(malformed(null, `feedback.${id}`, text));
+    this.failures.push(malformedRun(null, `feedback.${id}`, text));
   }
 }

@@ -6,7 +6,8 @@ import { ensureProject, findProject, forgetProject } from "../projects/project-c
 import { indexRuns } from "../run-index/locate.ts";
 import { type BucketPlan, bucketOf, readBucketPlan } from "../shard/buckets.ts";
 import { MAX_EXTRA_BYTES } from "../shard/run-merge.ts";
-import { type IndexedRun, shardObjectName, type ShardRef, shardStub } from "../shard/shard-ref.ts";
+import { shardObjectName } from "../../lib/object-names.ts";
+import { type IndexedRun, type ShardRef, shardStub } from "../shard/shard-ref.ts";
 import { PAYLOAD_FIELDS, type ProjectRef, type RunWrite } from "../model/run-write.ts";
 import type { ProjectRow } from "../../db/projects-repo.ts";
 import { type CompleteWrite, completeWrites } from "./complete-writes.ts";

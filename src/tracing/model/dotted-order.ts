@@ -1,6 +1,5 @@
-import { utcMicros } from "../../lib/time.ts";
+import { type Micros, utcMicros } from "../../lib/time.ts";
 import { dayOf } from "../../lib/utc-day.ts";
-import type { Micros } from "./run-write.ts";
 import { parseUuid } from "../../lib/uuid.ts";
 
 /**
@@ -8,7 +7,11 @@ import { parseUuid } from "../../lib/uuid.ts";
  * `YYYYMMDDTHHMMSSffffffZ<run id>` for each run on it, joined by dots.
  */
 
-const TIME_CHARS = 22;
+export const TIME_CHARS = 22;
+export const ID_CHARS = 36;
+/** Length of a segment without the dot after it. */
+export const SEGMENT_CHARS = TIME_CHARS + ID_CHARS;
+
 const TIME_PATTERN = String.raw`(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})(\d{6})Z`;
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
 const SEGMENT = new RegExp(`^${TIME_PATTERN}([0-9a-f-]{36})$`, "i");

@@ -1,5 +1,6 @@
-import type { Micros, Payload, PayloadField } from "./run-write.ts";
-import type { RunRow } from "./run-row.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { Payload, PayloadField } from "./run-write.ts";
+import type { TracedRunRow } from "./run-row.ts";
 
 /** The end of a page: runs are ordered by start and, where that is equal, by id. */
 export type RunPosition = { startTime: Micros; id: string };
@@ -19,7 +20,7 @@ export type PageQuery = {
 };
 
 /** A run with the columns of its trace's row and the requested payloads. */
-export type RunRecord = RunRow & {
+export type RunRecord = TracedRunRow & {
   trace_tier: string;
   trace_first_received_at: number;
   payloads: Partial<Record<PayloadField, Payload>>;

@@ -2,7 +2,7 @@ import { ownTime } from "./dotted-order.ts";
 import type { Attachment, PayloadField, RunWrite } from "./run-write.ts";
 
 /** The columns of `runs` that a page returns, as SQLite returns them. */
-export type RunRow = {
+export type TracedRunRow = {
   id: string;
   trace_id: string;
   parent_run_id: string | null;
@@ -50,9 +50,9 @@ export const AMOUNT_COLUMNS = [
   "completion_token_details",
   "prompt_cost_details",
   "completion_cost_details",
-] as const satisfies (keyof RunRow)[];
+] as const satisfies (keyof TracedRunRow)[];
 
-export type AmountColumns = Pick<RunRow, (typeof AMOUNT_COLUMNS)[number]>;
+export type AmountColumns = Pick<TracedRunRow, (typeof AMOUNT_COLUMNS)[number]>;
 
 export const NO_AMOUNTS: AmountColumns = {
   prompt_tokens: 0,
@@ -92,7 +92,7 @@ export const RUN_COLUMNS = [
   "patched",
   "inserted_at",
   "received_at",
-] as const satisfies (keyof RunRow)[];
+] as const satisfies (keyof TracedRunRow)[];
 
 /** Further columns that filters need: JSON lists of `Leaf`. */
 export type RunLeaves = {
@@ -118,7 +118,7 @@ export const PAYLOAD_COLUMN = {
 } as const satisfies Record<PayloadField, string>;
 
 /** Returns the row of a run of which nothing is stored yet. */
-export function newRunRow(write: RunWrite, now: number): RunRow & RunLeaves {
+export function newRunRow(write: RunWrite, now: number): TracedRunRow & RunLeaves {
   const { identity } = write;
   if (identity === undefined) throw new Error("a new run needs its place in the tree");
   return {

@@ -1,3 +1,5 @@
+import type { Micros } from "../../lib/time.ts";
+
 export const RUN_TYPES = [
   "tool",
   "chain",
@@ -9,9 +11,6 @@ export const RUN_TYPES = [
 ] as const;
 
 export type RunType = (typeof RUN_TYPES)[number];
-
-/** Microseconds since 1970-01-01T00:00:00Z: the precision of the protocol, exact in a number. */
-export type Micros = number;
 
 /** The fields without a small size limit: long ones are stored apart from the run's row, and large ones in R2. */
 export const PAYLOAD_FIELDS = [
@@ -29,9 +28,9 @@ export type PayloadField = (typeof PAYLOAD_FIELDS)[number];
 type InlinePayload = { json: string };
 
 /** The R2 key of that text; `bytes` is its length. */
-type StoredPayload = { object: string; bytes: number };
+type PayloadObject = { object: string; bytes: number };
 
-export type Payload = InlinePayload | StoredPayload;
+export type Payload = InlinePayload | PayloadObject;
 
 export type Attachment = {
   name: string;

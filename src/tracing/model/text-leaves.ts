@@ -1,10 +1,11 @@
-import { isObject } from "../../lib/json.ts";
+import { memberOf } from "../../lib/json.ts";
 import type { Leaf } from "./run-write.ts";
 
 /** Metadata keys with which clients group traces into a thread; the first that is set counts. */
 const THREAD_KEYS = ["session_id", "thread_id", "conversation_id"];
 
-const MAX_LEAVES = 100;
+/** Maximum number of leaves of one payload of a run. */
+export const MAX_LEAVES = 100;
 
 /** Maximum characters of a path, a key or a value; the rest is cut off. */
 export const MAX_LEAF_CHARS = 250;
@@ -63,26 +64,21 @@ function joinPath(path: string, key: string | undefined): string {
 }
 
 /** Returns the leaves of a run's `extra.metadata`. */
-export function metadataOf(extra: unknown): Leaf[] {
-  const metadata = fieldOf(extra, "metadata");
+export function metadataLeavesOf(extra: unknown): Leaf[] {
+  const metadata = memberOf(extra, "metadata");
   // A lone value has no key that a filter could name.
   return typeof metadata === "object" ? leavesOf(metadata).filter(([key]) => key !== "") : [];
 }
 
 /** Returns the thread that a run's `extra.metadata` names; null if it names none. */
 export function threadIdOf(extra: unknown): string | null {
-  const metadata = fieldOf(extra, "metadata");
+  const metadata = memberOf(extra, "metadata");
   for (const key of THREAD_KEYS) {
-    const id = fieldOf(metadata, key);
+    const id = memberOf(metadata, key);
     if (typeof id === "number") return String(id);
     if (typeof id === "string" && id !== "") return id;
   }
   return null;
-}
-
-/** Returns a member of a value; undefined if the value is not an object. */
-export function fieldOf(value: unknown, field: string): unknown {
-  return isObject(value) ? value[field] : undefined;
 }
 
 const NUL = /\0/g;

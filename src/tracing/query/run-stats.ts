@@ -1,6 +1,3 @@
-import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
-import { refOf, shardStub } from "../shard/shard-ref.ts";
 import {
   ALL_RUNS,
   type FeedbackTotals,
@@ -10,10 +7,9 @@ import {
   type StatsTotals,
 } from "../shard/shard-stats.ts";
 import { mergeHistograms } from "../model/histogram.ts";
-import { knownTracesReader } from "./known-traces.ts";
+import { readAllShards } from "./all-shards.ts";
 import type { RunSelection } from "../shard/selection.ts";
-import { Turns } from "./turns.ts";
-import type { Micros } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
 
 const MAX_GROUPS_PER_TURN = 10_000;
 
@@ -31,28 +27,20 @@ type StatsRequest = {
 /** Returns the totals of the selected runs of all shards, by group; without groups, under `ALL_RUNS`. */
 export async function collectStats(
   env: Env,
-  { workspaceId, projectIds, selection, groupBy, query }: StatsRequest,
+  { groupBy, query, ...request }: StatsRequest,
 ): Promise<Map<string, StatsTotals>> {
-  const { from, to } = selection;
-  const rows = await findShards(env.DB, workspaceId, {
-    projectIds,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  });
-  const known = knownTracesReader(env, selection, workspaceId);
-  const turns = new Turns();
   const groups = new Map<string, StatsTotals>();
   const add = ({ group, totals }: GroupTotals): void => {
     const before = groups.get(group);
     groups.set(group, before === undefined ? totals : addTotals(before, totals));
   };
-  await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
-    const ref = refOf(row);
-    const stub = shardStub(env, ref);
-    const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_TURN };
-    const told = await known(ref);
-    await turns.readAll((after) => stub.stats(selection, question, after, told), add);
-  });
+  const question = { ...query, groupBy, maxGroups: MAX_GROUPS_PER_TURN };
+  await readAllShards(
+    env,
+    request,
+    (stub, after, known) => stub.stats(request.selection, question, after, known),
+    add,
+  );
   if (groupBy === null && groups.size === 0) groups.set(ALL_RUNS, NO_RUNS);
   return groups;
 }
@@ -154,22 +142,19 @@ export async function projectMetadata(
   options: { keys?: string[]; k: number; rootsOnly: boolean; startTime?: Micros },
 ): Promise<Record<string, string[]>> {
   const { keys, k, rootsOnly, startTime } = options;
-  const rows = await findShards(env.DB, workspaceId, {
-    projectIds: [projectId],
-    ...(startTime === undefined ? {} : { from: startTime }),
-  });
   const selection = { from: startTime, isRoot: rootsOnly ? true : undefined };
-  const turns = new Turns();
   const byKey = new Map<string, Map<string, number>>();
   const add = ({ key, value, n }: { key: string; value: string; n: number }): void => {
     const values = byKey.get(key) ?? new Map<string, number>();
     values.set(value, (values.get(value) ?? 0) + n);
     byKey.set(key, values);
   };
-  await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
-    const stub = shardStub(env, refOf(row));
-    await turns.readAll((after) => stub.metadataCounts(selection, keys ?? null, after), add);
-  });
+  await readAllShards(
+    env,
+    { workspaceId, projectIds: [projectId], selection },
+    (stub, after) => stub.metadataCounts(selection, keys ?? null, after),
+    add,
+  );
   return Object.fromEntries(
     [...byKey].map(([key, values]) => [
       key,

@@ -1,37 +1,24 @@
-import { findShards, SHARDS_AT_ONCE } from "../../db/run-shards-repo.ts";
-import { mapLimited } from "../../lib/map-limited.ts";
-import { refOf, shardStub } from "../shard/shard-ref.ts";
+import { readAllShards } from "./all-shards.ts";
 import type { ThreadTotals } from "../shard/shard-threads.ts";
 import { mergeHistograms } from "../model/histogram.ts";
-import { knownTracesReader } from "./known-traces.ts";
 import type { RunSelection } from "../shard/selection.ts";
-import { Turns } from "./turns.ts";
 
 /** Returns the threads of the selected root runs of all shards, the latest first. */
-export async function findThreads(
+export async function findThreadTotals(
   env: Env,
   query: { workspaceId: string; projectIds: readonly string[]; selection: RunSelection },
 ): Promise<ThreadTotals[]> {
-  const { workspaceId, projectIds, selection } = query;
-  const { from, to } = selection;
-  const rows = await findShards(env.DB, workspaceId, {
-    projectIds,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  });
-  const known = knownTracesReader(env, selection, workspaceId);
-  const turns = new Turns();
   const threads = new Map<string, ThreadTotals>();
   const add = (part: ThreadTotals): void => {
     const before = threads.get(part.threadId);
     threads.set(part.threadId, before === undefined ? part : merge(before, part));
   };
-  await mapLimited(rows, SHARDS_AT_ONCE, async (row) => {
-    const ref = refOf(row);
-    const told = await known(ref);
-    const stub = shardStub(env, ref);
-    await turns.readAll((after) => stub.threads(selection, after, told), add);
-  });
+  await readAllShards(
+    env,
+    query,
+    (stub, after, known) => stub.threads(query.selection, after, known),
+    add,
+  );
   return [...threads.values()].toSorted(
     (left, right) => right.maxStart - left.maxStart || (left.threadId < right.threadId ? -1 : 1),
   );

@@ -1,3 +1,4 @@
+import { partitionObjectName } from "../../lib/object-names.ts";
 import { dayOf } from "../../lib/utc-day.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 import type { IndexedRun, ShardRef } from "../shard/shard-ref.ts";
@@ -119,7 +120,7 @@ function locatedRun(workspaceId: string, { id, projectId, day, bucket }: Indexed
 }
 
 function indexStub(env: IndexEnv, workspaceId: string, partition: string): IndexStub {
-  return regionalObject(env, "RUN_INDEX", `${workspaceId}/${partition}`);
+  return regionalObject(env, "RUN_INDEX", partitionObjectName(workspaceId, partition));
 }
 
 function byPartition<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T[]> {

@@ -3,7 +3,7 @@ import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
 import { PackTable } from "./pack-table.ts";
 import type { IndexedRun } from "../shard/shard-ref.ts";
 
-export type Reserved = {
+export type Reservation = {
   /** Runs that are already in the same project, but in another shard: they stay there. */
   elsewhere: IndexedRun[];
   /** Runs that were looked up before they arrived. */
@@ -75,7 +75,7 @@ export class RunIndexObject extends DurableObject<Env> {
   }
 
   /** Enters runs in memory. It writes nothing, so its response waits for no disk. */
-  reserve(runs: IndexedRun[]): Reserved {
+  reserve(runs: IndexedRun[]): Reservation {
     const ids = runs.map(({ id }) => id);
     const known = this.#placesOf(ids);
     const elsewhere: IndexedRun[] = [];

@@ -1,6 +1,11 @@
 import type { RunAmounts } from "../usage/costs.ts";
 import type { Usage } from "../model/run-write.ts";
-import { AMOUNT_COLUMNS, type AmountColumns, NO_AMOUNTS, type RunRow } from "../model/run-row.ts";
+import {
+  AMOUNT_COLUMNS,
+  type AmountColumns,
+  NO_AMOUNTS,
+  type TracedRunRow,
+} from "../model/run-row.ts";
 
 const TOKEN_COLUMNS = ["prompt_tokens", "completion_tokens", "total_tokens"] as const;
 const COST_COLUMNS = ["prompt_cost", "completion_cost", "total_cost"] as const;
@@ -108,7 +113,7 @@ export type OwnAmounts = { usage: Usage; amounts: AmountColumns | null };
 
 /** Returns the totals of a run: for an LLM run its own usage, otherwise its own and that of all children. */
 export function totalsOf(
-  run: Pick<RunRow, "run_type" | "own_amounts">,
+  run: Pick<TracedRunRow, "run_type" | "own_amounts">,
   children: readonly AmountColumns[],
 ): AmountColumns {
   const own = run.own_amounts === null ? null : (JSON.parse(run.own_amounts) as OwnAmounts).amounts;

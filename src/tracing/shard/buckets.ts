@@ -1,4 +1,4 @@
-import type { Micros } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
 import { hashOf } from "./segments/segment.ts";
 
 /** The number of buckets of a project's days for traces that start at `from` or later. */

@@ -1,11 +1,11 @@
 import {
   isTextColumn,
   NO_TEXT,
-  type PackedRuns,
-  type PackedTexts,
+  type ColumnarRuns,
+  type ColumnarTexts,
   type RunColumn,
   STORED_TEXT,
-} from "../model/packed-runs.ts";
+} from "../model/columnar-runs.ts";
 import type { KnownTraces } from "../filter/filter.ts";
 import { spanSql, piecesOf } from "./page-range.ts";
 import { isFiltered, planTurn } from "./scan-turn.ts";
@@ -25,7 +25,7 @@ export type ExportPageQuery = {
 };
 
 /** `next` is the position to continue from; null if all runs were read. */
-export type ExportPage = { runs: PackedRuns; next: RunPosition | null };
+export type ExportPage = { runs: ColumnarRuns; next: RunPosition | null };
 
 /** Reads the selected runs, ordered by start and then by id. Throws a FilterError. */
 export function readExportPage(
@@ -69,8 +69,8 @@ export function readExportPage(
   return { runs: pack(packers, rows), next: end };
 }
 
-function pack(packers: readonly ColumnPacker[], rows: number): PackedRuns {
-  const runs: PackedRuns = { rows, texts: {}, numbers: {} };
+function pack(packers: readonly ColumnPacker[], rows: number): ColumnarRuns {
+  const runs: ColumnarRuns = { rows, texts: {}, numbers: {} };
   for (const packer of packers) packer.put(runs);
   return runs;
 }
@@ -93,7 +93,7 @@ class ColumnPacker {
   /** The texts; for a column of numbers, the numbers are in `#numbers`, otherwise the lengths of the texts. */
   readonly #texts: string[] = [];
   readonly #numbers: number[] = [];
-  readonly #stored: PackedTexts["stored"] = [];
+  readonly #stored: ColumnarTexts["stored"] = [];
   readonly #isText: boolean;
   readonly #isJsonString: boolean;
   readonly #default: string | undefined;
@@ -136,12 +136,12 @@ class ColumnPacker {
     return 0;
   }
 
-  put(runs: PackedRuns): void {
+  put(runs: ColumnarRuns): void {
     if (isTextColumn(this.#column)) runs.texts[this.#column] = this.#packedTexts();
     else runs.numbers[this.#column] = Float64Array.from(this.#numbers);
   }
 
-  #packedTexts(): PackedTexts {
+  #packedTexts(): ColumnarTexts {
     const joined = this.#texts.join("");
     const bytes = new TextEncoder().encode(joined);
     const lengths = Int32Array.from(this.#numbers);

@@ -16,10 +16,10 @@ export type FeedbackStat = {
   contains_thread_feedback: boolean;
 };
 
-const MAX_COMMENTS = 10;
+export const MAX_COMMENTS = 10;
 const MAX_COMMENT_CHARS = 500;
 const MAX_LABELS = 100;
-const MAX_LABEL_CHARS = 250;
+export const MAX_LABEL_CHARS = 250;
 
 /** Returns statistics by key, in the order in which the keys first appear. Errors count only as errors. */
 export function feedbackStats(rows: readonly ShardFeedback[]): Record<string, FeedbackStat> {

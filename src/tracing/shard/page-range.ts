@@ -6,17 +6,20 @@ import { startsWithinSql } from "../filter/run-key.ts";
 import {
   FIRST_TIME,
   LAST_TIME,
-  type Piece,
-  type Required,
+  type SegmentPiece,
+  type RequiredTerms,
   type RunSegments,
-  type Span,
+  type StartRange,
 } from "./segments/run-segments.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 
 /** Where reading begins, and in which order of the runs' starts it continues. */
-export type Place = { order: RunOrder; after: RunPosition | null };
+export type PageStart = { order: RunOrder; after: RunPosition | null };
 
-export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" | ">="): Sql {
+export function beyondPosition(
+  position: RunPosition | null,
+  compare: "<" | "<=" | ">" | ">=",
+): Sql {
   if (position === null) return { text: "1", params: [] };
   return {
     text: `(r.start_time, r.id) ${compare} (?, ?)`,
@@ -28,8 +31,8 @@ export function beyond(position: RunPosition | null, compare: "<" | "<=" | ">" |
 export function piecesOf(
   segments: RunSegments,
   selection: RunSelection,
-  { order, after }: Place,
-): Piece[] {
+  { order, after }: PageStart,
+): SegmentPiece[] {
   const from = Math.max(
     selection.from ?? FIRST_TIME,
     order === "asc" ? (after?.startTime ?? FIRST_TIME) : FIRST_TIME,
@@ -48,8 +51,8 @@ export function piecesOf(
  */
 export function spanSql(
   selection: RunSelection,
-  span: Span,
-  { place, end, limit }: { place: Place; end: RunPosition | null; limit: number },
+  span: StartRange,
+  { place, end, limit }: { place: PageStart; end: RunPosition | null; limit: number },
   known: KnownTraces | undefined,
 ): Sql {
   const descending = place.order === "desc";
@@ -59,8 +62,8 @@ export function spanSql(
   const bounds = { from: from === FIRST_TIME ? null : from, to: to === LAST_TIME ? null : to };
   const { text, params } = allOf([
     selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
-    beyond(place.after, descending ? "<" : ">"),
-    beyond(end, descending ? ">=" : "<="),
+    beyondPosition(place.after, descending ? "<" : ">"),
+    beyondPosition(end, descending ? ">=" : "<="),
   ]);
   const within = startsWithinSql("r", from, to);
   // SQLite prepares a statement again for each value of a LIMIT that is a parameter and nothing else.
@@ -73,7 +76,7 @@ export function spanSql(
   };
 }
 
-function requiredOf(selection: RunSelection): Required {
+function requiredOf(selection: RunSelection): RequiredTerms {
   const { ids, traceId, parentRunId, threadId, referenceExampleIds, hasError } = selection;
   const filters = parsedScopes({ filter: selection.filter });
   const [named = null] = filters.map(requiredIds);

@@ -1,5 +1,6 @@
 import { fieldTerm } from "../filter/run-terms.ts";
-import type { Micros, RunWrite } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { RunWrite } from "../model/run-write.ts";
 import { canWait } from "./can-wait.ts";
 import type { RunSegments } from "./segments/run-segments.ts";
 import { readRunsById } from "./stored-runs.ts";
@@ -34,7 +35,7 @@ export type WaitingRun = {
 };
 
 /** A create and its JSON text. */
-export type Packed = { create: RunWrite; text: string };
+export type SerializedCreate = { create: RunWrite; text: string };
 
 /** `hasChildren` is undefined for a run that was read from disk: the segments know. */
 type Remembered = { create: RunWrite; row: number; hasChildren: boolean | undefined };
@@ -80,7 +81,10 @@ export class PendingRuns {
   }
 
   /** Separates the creates of a request that can wait from its other writes, in their order. `day` is the shard's. */
-  divide(writes: readonly RunWrite[], day: number): { packed: Packed[]; others: RunWrite[] } {
+  divide(
+    writes: readonly RunWrite[],
+    day: number,
+  ): { packed: SerializedCreate[]; others: RunWrite[] } {
     const packed = this.#pack(writes, day);
     const { fewest, mostRuns, mostChars } = this.#limits;
     const isTooMuch = packed.length > mostRuns || lengthOf(packed) > mostChars;
@@ -89,7 +93,7 @@ export class PendingRuns {
     return { packed, others: writes.filter(({ id }) => !held.has(id)) };
   }
 
-  #pack(writes: readonly RunWrite[], day: number): Packed[] {
+  #pack(writes: readonly RunWrite[], day: number): SerializedCreate[] {
     this.#open();
     const counts = new Map<string, number>();
     for (const { id } of writes) counts.set(id, (counts.get(id) ?? 0) + 1);
@@ -107,7 +111,7 @@ export class PendingRuns {
   }
 
   /** Writes the rows of creates that wait from now on. The caller has made room for them. */
-  hold(packed: readonly Packed[], receivedAt: Micros): void {
+  hold(packed: readonly SerializedCreate[], receivedAt: Micros): void {
     const rows = this.#open();
     for (const group of intoRows(packed)) {
       const { seq } = this.#sql
@@ -157,7 +161,7 @@ export class PendingRuns {
   }
 
   /** Takes the oldest runs, as many as needed to make room for these. */
-  makeRoom(packed: readonly Packed[]): WaitingRun[] {
+  makeRoom(packed: readonly SerializedCreate[]): WaitingRun[] {
     const { mostRuns, mostChars } = this.#limits;
     const chars = lengthOf(packed);
     return this.#takeRows(
@@ -224,13 +228,13 @@ export class PendingRuns {
   }
 }
 
-function lengthOf(packed: readonly Packed[]): number {
+function lengthOf(packed: readonly SerializedCreate[]): number {
   return packed.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 /** Divides creates into as few rows as possible. */
-function intoRows(packed: readonly Packed[]): Packed[][] {
-  const groups: Packed[][] = [];
+function intoRows(packed: readonly SerializedCreate[]): SerializedCreate[][] {
+  const groups: SerializedCreate[][] = [];
   let chars = Infinity;
   for (const entry of packed) {
     if (chars > ROW_CHARS) {

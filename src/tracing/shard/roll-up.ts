@@ -1,6 +1,11 @@
 import { ancestorIds, daysOf } from "../model/dotted-order.ts";
 import { keyIs, KEY_PARTS, type KeyParts } from "../filter/run-key.ts";
-import { AMOUNT_COLUMNS, type AmountColumns, NO_AMOUNTS, type RunRow } from "../model/run-row.ts";
+import {
+  AMOUNT_COLUMNS,
+  type AmountColumns,
+  NO_AMOUNTS,
+  type TracedRunRow,
+} from "../model/run-row.ts";
 import { countedAmounts, type OwnAmounts, sameAmounts, totalsOf, withChange } from "./amounts.ts";
 import { StoredChildren } from "./stored-children.ts";
 import type { ShardDatabase } from "./shard-database.ts";
@@ -24,10 +29,10 @@ const NODE_COLUMNS = [
   "run_type",
   "own_amounts",
   ...AMOUNT_COLUMNS,
-] as const satisfies (keyof RunRow)[];
+] as const satisfies (keyof TracedRunRow)[];
 
 /** The part of a row on which the totals of a tree depend. */
-export type TotalsNode = Pick<RunRow, (typeof NODE_COLUMNS)[number]>;
+export type TotalsNode = Pick<TracedRunRow, (typeof NODE_COLUMNS)[number]>;
 
 type StoredNode = TotalsNode & KeyParts;
 

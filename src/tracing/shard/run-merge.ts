@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../../lib/json.ts";
 import type { Attachment, Payload, PayloadField, RunWrite, Usage } from "../model/run-write.ts";
 import type { OwnAmounts } from "./amounts.ts";
 import type { KeyParts } from "../filter/run-key.ts";
-import { readAttachments, type RunLeaves, type RunRow } from "../model/run-row.ts";
+import { readAttachments, type RunLeaves, type TracedRunRow } from "../model/run-row.ts";
 import { fromStored } from "./stored-payload.ts";
 import type { PayloadPlaces, StoredRun } from "./stored-runs.ts";
 
@@ -29,7 +29,7 @@ type Member = keyof typeof PATCHED_BIT;
 
 /** One run while the writes of a request are applied to its stored state. */
 export class RunMerge {
-  readonly row: RunRow & RunLeaves;
+  readonly row: TracedRunRow & RunLeaves;
   readonly isNew: boolean;
   /** Payloads to write. */
   readonly payloads = new Map<PayloadField, Payload>();
@@ -49,9 +49,9 @@ export class RunMerge {
   /** The usage that the outputs report; null if they report none. */
   usage: Usage | null;
   /** The stored row; null for a new run. */
-  readonly before: (RunRow & RunLeaves) | null;
+  readonly before: (TracedRunRow & RunLeaves) | null;
 
-  constructor(row: RunRow & RunLeaves, stored: StoredRun | null) {
+  constructor(row: TracedRunRow & RunLeaves, stored: StoredRun | null) {
     this.row = row;
     this.isNew = stored === null;
     this.key = stored?.key ?? null;
@@ -67,7 +67,9 @@ export class RunMerge {
   }
 
   /** Returns the columns whose values differ from the stored ones; all of them for a new run. */
-  changedColumns<Column extends keyof (RunRow & RunLeaves)>(columns: readonly Column[]): Column[] {
+  changedColumns<Column extends keyof (TracedRunRow & RunLeaves)>(
+    columns: readonly Column[],
+  ): Column[] {
     const { before } = this;
     if (before === null) return [...columns];
     return columns.filter((column) => this.row[column] !== before[column]);
@@ -179,13 +181,13 @@ export class RunMerge {
   }
 
   /** Sets a column, unless the write is a create and a patch has set it before. Returns whether its value changed. */
-  #assign<Column extends Member & keyof RunRow>(
+  #assign<Column extends Member & keyof TracedRunRow>(
     write: RunWrite,
     column: Column,
-    value: RunRow[Column] | undefined,
+    value: TracedRunRow[Column] | undefined,
   ): boolean {
     if (value === undefined || !this.#claim(write, column)) return false;
-    const row: RunRow = this.row;
+    const row: TracedRunRow = this.row;
     const changed = row[column] !== value;
     row[column] = value;
     return changed;

@@ -12,7 +12,7 @@ import { loadPrices } from "../usage/workspace-prices.ts";
 import { LoadMeter } from "./buckets.ts";
 import { DayMessages, Outbox, type ShardMessage } from "./day-messages.ts";
 import { type ExportPage, type ExportPageQuery, readExportPage } from "./export-page.ts";
-import { type FeedbackRun, removeFeedback, saveFeedback } from "./shard-feedback.ts";
+import { type FeedbackRun, removeFeedbackCopies, saveFeedback } from "./shard-feedback.ts";
 import type { ShardFeedback } from "./feedback-stats.ts";
 import { ShardDatabase } from "./shard-database.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -26,7 +26,7 @@ import type { RunSelection } from "./selection.ts";
 import { ShardAlarm } from "./shard-alarm.ts";
 import { type ShardRef, shardStub } from "./shard-ref.ts";
 import { type GroupTotals, readStats, type StatsQuery, statsWork } from "./shard-stats.ts";
-import { readThreads, type ThreadTotals } from "./shard-threads.ts";
+import { readThreadTotals, type ThreadTotals } from "./shard-threads.ts";
 import {
   matchingTraces,
   type MetadataCount,
@@ -160,7 +160,7 @@ export class RunShardObject extends DurableObject<Env> {
   async deleteFeedback(ids: string[]): Promise<void> {
     await this.#db.moved();
     // A run with feedback does not wait for its update.
-    if (this.#db.exists) this.#db.transaction(() => removeFeedback(this.#db, ids));
+    if (this.#db.exists) this.#db.transaction(() => removeFeedbackCopies(this.#db, ids));
   }
 
   /** Returns the selected runs in the order of their start. */
@@ -199,7 +199,7 @@ export class RunShardObject extends DurableObject<Env> {
   ): Promise<TurnRows<ThreadTotals>> {
     const roots = { ...selection, isRoot: true };
     return this.#turn({ selection: roots, after, known, perRun: THREADS_WORK }, (runs) =>
-      readThreads(this.#sql, runs),
+      readThreadTotals(this.#sql, runs),
     );
   }
 

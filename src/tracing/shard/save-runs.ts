@@ -5,17 +5,17 @@ import {
   PAYLOAD_COLUMN,
   RUN_COLUMNS,
   type RunLeaves,
-  type RunRow,
+  type TracedRunRow,
 } from "../model/run-row.ts";
 import { keyIs, MAX_SHIFT_MICROS, NEXT_KEY } from "../filter/run-key.ts";
-import { TEXT_COLUMNS } from "../filter/required-texts.ts";
+import { SEARCHED_TEXT_COLUMNS } from "../filter/required-texts.ts";
 import type { Payload, PayloadField } from "../model/run-write.ts";
 import { sameAmounts } from "./amounts.ts";
 import type { RunMerge } from "./run-merge.ts";
 import type { ShardDatabase } from "./shard-database.ts";
 import { isLong, type StoredPayload, toStored } from "./stored-payload.ts";
 
-type Column = keyof (RunRow & RunLeaves);
+type Column = keyof (TracedRunRow & RunLeaves);
 
 /** The columns that a patch cannot change: they identify the run, or are set once. */
 const FIXED_COLUMNS = new Set<Column>([
@@ -58,7 +58,7 @@ export function saveRuns(db: ShardDatabase, runs: readonly RunMerge[], now: numb
 }
 
 function hasNewTexts({ row, before }: RunMerge): boolean {
-  return TEXT_COLUMNS.some((column) => row[column] !== before?.[column]);
+  return SEARCHED_TEXT_COLUMNS.some((column) => row[column] !== before?.[column]);
 }
 
 function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {

@@ -4,8 +4,8 @@ import { type FilterWork, workOf } from "../filter/filter-work.ts";
 import { requiredTexts } from "../filter/required-texts.ts";
 import { LAST_START, startsBetween, startsWithinSql } from "../filter/run-key.ts";
 import type { RunPosition } from "../model/run-page.ts";
-import { beyond, piecesOf, type Place } from "./page-range.ts";
-import type { Piece, Span } from "./segments/run-segments.ts";
+import { beyondPosition, piecesOf, type PageStart } from "./page-range.ts";
+import type { SegmentPiece, StartRange } from "./segments/run-segments.ts";
 import { type TextTest, textTest } from "./segments/text-filter.ts";
 import { type RunSelection, selectionSql } from "./selection.ts";
 import type { ShardDatabase } from "./shard-database.ts";
@@ -14,13 +14,13 @@ import type { ShardDatabase } from "./shard-database.ts";
 const TURN_MICROS = 100_000;
 
 /** The share of a turn's work that may be done, from 0 to 1, and the work per run besides that of the filters. */
-export type Turn = { effort: number; perRun: number };
+export type ScanBudget = { effort: number; perRun: number };
 
 /** The work of testing a segment's texts, in microseconds. */
 const TEXTS_WORK = 40;
 
 /** The pieces whose runs a turn examines, and the last of these runs; null if no runs are left after them. */
-export type TurnPlan = { pieces: Piece[]; end: RunPosition | null };
+export type TurnPlan = { pieces: SegmentPiece[]; end: RunPosition | null };
 
 /**
  * Collects pieces until the work of testing the filters on their runs fills a turn. Leaves out the pieces whose
@@ -29,14 +29,14 @@ export type TurnPlan = { pieces: Piece[]; end: RunPosition | null };
 export function planTurn(
   { sql: storage, segments }: ShardDatabase,
   selection: RunSelection,
-  { pieces, place, turn }: { pieces: readonly Piece[]; place: Place; turn: Turn },
+  { pieces, place, turn }: { pieces: readonly SegmentPiece[]; place: PageStart; turn: ScanBudget },
 ): TurnPlan {
   const work = workOf(parsedScopes(selection));
   const test = textTestOf(selection);
   let left = TURN_MICROS * turn.effort;
   const perRun = work.perRun + turn.perRun;
-  const behind = beyond(place.after, place.order === "desc" ? "<" : ">");
-  const reached: Piece[] = [];
+  const behind = beyondPosition(place.after, place.order === "desc" ? "<" : ">");
+  const reached: SegmentPiece[] = [];
   for (const [index, piece] of pieces.entries()) {
     if (test !== null) {
       if (left <= 0 && index > 0) return { pieces: reached, end: beforePiece(piece, place.order) };
@@ -74,7 +74,7 @@ function textTestOf({ filter }: RunSelection): TextTest | null {
 }
 
 /** Returns a position before all runs of a piece: ids consist of letters and digits. */
-function beforePiece({ from, to }: Piece, order: Place["order"]): RunPosition {
+function beforePiece({ from, to }: SegmentPiece, order: PageStart["order"]): RunPosition {
   return order === "asc" ? { startTime: from, id: "" } : { startTime: to, id: "~" };
 }
 
@@ -87,7 +87,7 @@ export function isFiltered({ filter, traceFilter, treeFilter }: RunSelection): b
 function endIn(
   storage: SqlStorage,
   runs: Sql,
-  given: { work: FilterWork; left: number; perRun: number; order: Place["order"] },
+  given: { work: FilterWork; left: number; perRun: number; order: PageStart["order"] },
 ): RunPosition | null {
   const { work, left, perRun } = given;
   const count = Math.max(Math.floor(left / perRun), 1);
@@ -183,14 +183,14 @@ export function readTurn<T>(
   const bounds = { from: first.from, to: end?.startTime ?? pieces.at(-1)?.to ?? first.to };
   const condition = allOf([
     selectionSql({ ...selection, from: undefined, to: undefined }, "r", known, bounds),
-    beyond(after, ">"),
-    beyond(end, "<="),
+    beyondPosition(after, ">"),
+    beyondPosition(end, "<="),
   ]);
   return { rows: read({ from: runsIn(pieces), condition }), next: end };
 }
 
 /** Writes numbers into the SQL, because a statement takes few parameters. */
-function runsIn(pieces: readonly Span[]): string {
+function runsIn(pieces: readonly StartRange[]): string {
   const spans: [number, number][] = [];
   for (const { from, to } of pieces) {
     const before = spans.at(-1);

@@ -1,6 +1,7 @@
-import { allOf, type Sql, sql } from "../../db/sql.ts";
+import { allOf, isAmong, type Sql, sql } from "../../db/sql.ts";
 import { compileScopes, type KnownTraces, type TimeSpan } from "../filter/filter.ts";
-import type { Micros, RunType } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { RunType } from "../model/run-write.ts";
 
 /** Selects runs. All members must hold; undefined ones do not restrict. */
 export type RunSelection = {
@@ -37,7 +38,7 @@ export function selectionSql(
   const { ids, traceId, parentRunId, runType, isRoot, hasError, from, to } = selection;
   const conditions: Sql[] = [];
   const column = (name: string): string => `${alias}.${name}`;
-  if (ids !== undefined) conditions.push(inList(column("id"), ids));
+  if (ids !== undefined) conditions.push(isAmong(column("id"), ids));
   if (traceId !== undefined) conditions.push(sql(`${column("trace_id")} = ?`, traceId));
   if (parentRunId !== undefined)
     conditions.push(sql(`${column("parent_run_id")} = ?`, parentRunId));
@@ -50,7 +51,7 @@ export function selectionSql(
   }
   const { referenceExampleIds, threadId, hasThread, within } = selection;
   if (referenceExampleIds !== undefined) {
-    conditions.push(inList(column("reference_example_id"), referenceExampleIds));
+    conditions.push(isAmong(column("reference_example_id"), referenceExampleIds));
   }
   if (threadId !== undefined) conditions.push(sql(`${column("thread_id")} = ?`, threadId));
   if (hasThread === true) conditions.push(sql(`${column("thread_id")} IS NOT NULL`));
@@ -64,8 +65,4 @@ export function selectionSql(
   }
   conditions.push(compileScopes(selection, alias, known, span));
   return allOf(conditions);
-}
-
-function inList(column: string, values: readonly string[]): Sql {
-  return sql(`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(values));
 }

@@ -16,7 +16,7 @@ type KnownRun = KeyParts & {
   parent_run_id: string | null;
 };
 
-type FeedbackRow = {
+type FeedbackCopyRow = {
   id: string;
   run_id: string;
   key: string;
@@ -80,7 +80,7 @@ function insertCopy(sql: SqlStorage, row: ShardFeedback): void {
   );
 }
 
-export function removeFeedback(db: ShardDatabase, ids: readonly string[]): void {
+export function removeFeedbackCopies(db: ShardDatabase, ids: readonly string[]): void {
   const runs = db.sql
     .exec<{ run_id: string }>(
       "DELETE FROM feedback WHERE id IN (SELECT value FROM json_each(?)) RETURNING run_id",
@@ -99,7 +99,7 @@ export function removeFeedback(db: ShardDatabase, ids: readonly string[]): void 
 function refreshStats(sql: SqlStorage, runs: readonly KnownRun[]): void {
   for (const { id, key_high, key_low } of runs) {
     const rows = sql
-      .exec<FeedbackRow>("SELECT * FROM feedback WHERE run_id = ? ORDER BY created_at, id", id)
+      .exec<FeedbackCopyRow>("SELECT * FROM feedback WHERE run_id = ? ORDER BY created_at, id", id)
       .toArray()
       .map(fromRow);
     sql.exec(
@@ -111,7 +111,7 @@ function refreshStats(sql: SqlStorage, runs: readonly KnownRun[]): void {
   }
 }
 
-function fromRow(row: FeedbackRow): ShardFeedback {
+function fromRow(row: FeedbackCopyRow): ShardFeedback {
   return {
     id: row.id,
     runId: row.run_id,

@@ -1,4 +1,5 @@
 import type { RunShardRow } from "../../db/run-shards-repo.ts";
+import { shardObjectName } from "../../lib/object-names.ts";
 import { regionalObject } from "../../regions/regional-object.ts";
 
 /** Identifies one RunShardObject: the runs of a project that started on one UTC day, or a part of them. */
@@ -24,10 +25,6 @@ export function refOf(row: RunShardRow): ShardRef {
     day: row.day,
     bucket: row.bucket,
   };
-}
-
-export function shardObjectName({ workspaceId, projectId, day, bucket }: ShardRef): string {
-  return `${workspaceId}/${projectId}/${day}/${bucket}`;
 }
 
 /** The bindings that are needed to reach shards. */

@@ -1,7 +1,8 @@
 import type { ShardRef } from "./shard-ref.ts";
 import { listShard, unlistShard } from "../../db/run-shards-repo.ts";
 import { lastMicroOfDay, startOfDay } from "../../lib/utc-day.ts";
-import type { Micros, RunWrite } from "../model/run-write.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { RunWrite } from "../model/run-write.ts";
 import { replaceBucketRaises, selectProject } from "../../db/projects-repo.ts";
 import { raisedPlan, readBucketPlan, writeRaises } from "./buckets.ts";
 

@@ -1,4 +1,5 @@
 import type { Sql } from "../../db/sql.ts";
+import { MAX_LABEL_CHARS } from "./feedback-stats.ts";
 import type { TurnRuns } from "./scan-turn.ts";
 import { bucketSql, type Histogram } from "../model/histogram.ts";
 
@@ -82,7 +83,6 @@ type BaseRow = Omit<StatsTotals, "histograms" | "details" | "feedback" | "facets
 
 const MAX_FACETS = 200;
 const MAX_LABELS = 1000;
-const MAX_LABEL_CHARS = 250;
 
 /** The only group if there is no grouping. */
 export const ALL_RUNS = "";

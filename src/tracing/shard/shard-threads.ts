@@ -21,13 +21,16 @@ export type ThreadTotals = {
   latency: Histogram;
 };
 
-type ThreadRow = Omit<ThreadTotals, "feedbackStats" | "latency">;
+type ThreadTotalsRow = Omit<ThreadTotals, "feedbackStats" | "latency">;
 
 /** Returns the threads of those of the runs that are roots. */
-export function readThreads(storage: SqlStorage, { from, condition }: TurnRuns): ThreadTotals[] {
+export function readThreadTotals(
+  storage: SqlStorage,
+  { from, condition }: TurnRuns,
+): ThreadTotals[] {
   const where = `r.parent_run_id IS NULL AND r.thread_id IS NOT NULL AND ${condition.text}`;
   const rows = storage
-    .exec<ThreadRow>(
+    .exec<ThreadTotalsRow>(
       `WITH roots AS (
          SELECT r.*, row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time, r.id) AS first,
            row_number() OVER (PARTITION BY r.thread_id ORDER BY r.start_time DESC, r.id DESC) AS last,

@@ -1,7 +1,7 @@
 import { startsBetween } from "../filter/run-key.ts";
-import { AMOUNT_COLUMNS, type AmountColumns, type RunRow } from "../model/run-row.ts";
+import { AMOUNT_COLUMNS, type AmountColumns, type TracedRunRow } from "../model/run-row.ts";
 
-type StoredChild = AmountColumns & Pick<RunRow, "id">;
+type StoredChild = AmountColumns & Pick<TracedRunRow, "id">;
 
 /** The stored children of runs, here and on other days. */
 export class StoredChildren {
@@ -12,7 +12,7 @@ export class StoredChildren {
   }
 
   /** Returns the children with amounts. It searches all runs of the trace, so it should not be called often. */
-  of(parent: Pick<RunRow, "id" | "trace_id" | "dotted_order">): StoredChild[] {
+  of(parent: Pick<TracedRunRow, "id" | "trace_id" | "dotted_order">): StoredChild[] {
     return this.#sql
       .exec<StoredChild>(SELECT_CHILDREN, parent.trace_id, parent.id, parent.dotted_order.length)
       .toArray();

@@ -1,4 +1,4 @@
-import { LEAF_COLUMNS, RUN_COLUMNS, type RunLeaves, type RunRow } from "../model/run-row.ts";
+import { LEAF_COLUMNS, RUN_COLUMNS, type RunLeaves, type TracedRunRow } from "../model/run-row.ts";
 import { KEY_PARTS, type KeyParts, startsWithin } from "../filter/run-key.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../model/run-write.ts";
 import type { ShardDatabase } from "./shard-database.ts";
@@ -9,7 +9,7 @@ export type PayloadPlaces = Record<PayloadField, StoredPayload>;
 
 export type StoredRun = {
   key: KeyParts;
-  row: RunRow & RunLeaves;
+  row: TracedRunRow & RunLeaves;
   places: PayloadPlaces;
   /** The JSON text of `extra`. */
   extra: string | null;
@@ -43,7 +43,7 @@ export function readStoredRuns(db: ShardDatabase, ids: Iterable<string>): Stored
     }
     return {
       key: { key_high, key_low } as KeyParts,
-      row: columns as RunRow & RunLeaves,
+      row: columns as TracedRunRow & RunLeaves,
       places: places as PayloadPlaces,
       extra: extra as string | null,
     };

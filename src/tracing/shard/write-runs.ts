@@ -1,11 +1,12 @@
 import { ownTime } from "../model/dotted-order.ts";
-import { metadataOf, threadIdOf } from "../model/text-leaves.ts";
-import type { Leaf, Micros, RunWrite } from "../model/run-write.ts";
-import { newRunRow, type RunRow } from "../model/run-row.ts";
+import { metadataLeavesOf, threadIdOf } from "../model/text-leaves.ts";
+import type { Micros } from "../../lib/time.ts";
+import type { Leaf, RunWrite } from "../model/run-write.ts";
+import { newRunRow, type TracedRunRow } from "../model/run-row.ts";
 import { amountsOf, modelOf, type PriceMap } from "../usage/costs.ts";
 import { usageOfExtra } from "../usage/reported-usage.ts";
 import { toColumns, type OwnAmounts } from "./amounts.ts";
-import type { Packed, WaitingRun } from "./pending-runs.ts";
+import type { SerializedCreate, WaitingRun } from "./pending-runs.ts";
 import { type ForeignChild, RollUp, type WrittenNode } from "./roll-up.ts";
 import { RunMerge } from "./run-merge.ts";
 import { CHANGING_COLUMNS, saveRuns } from "./save-runs.ts";
@@ -123,7 +124,7 @@ function loadRuns(db: ShardDatabase, writes: readonly RunWrite[]): Map<string, R
 function takeWaiting(
   { pending }: ShardDatabase,
   writes: readonly RunWrite[],
-  more: readonly Packed[],
+  more: readonly SerializedCreate[],
 ): WaitingRun[] {
   const updated = pending.take(writes.map(({ id }) => id));
   return [...updated, ...pending.makeRoom(more)];
@@ -173,14 +174,14 @@ function deriveOwnAmounts(context: WriteContext, run: RunMerge): boolean {
 function deriveAttributes({ row, extra }: RunMerge): void {
   row.thread_id = threadIdOf(extra);
   const pairs = new Map<string, Leaf>();
-  for (const leaf of metadataOf(extra)) pairs.set(JSON.stringify(leaf), leaf);
+  for (const leaf of metadataLeavesOf(extra)) pairs.set(JSON.stringify(leaf), leaf);
   row.metadata = pairs.size === 0 ? null : `[${[...pairs.keys()].join(",")}]`;
 }
 
-type StartedRun = Pick<RunRow, "trace_id" | "start_time">;
+type StartedRun = Pick<TracedRunRow, "trace_id" | "start_time">;
 
 /** Returns the start of a run that waits for its update. */
-function placeOf({ create: { identity, startTime } }: Packed): StartedRun[] {
+function placeOf({ create: { identity, startTime } }: SerializedCreate): StartedRun[] {
   if (identity === undefined) return [];
   const start_time = startTime ?? ownTime(identity.dottedOrder);
   return [{ trace_id: identity.traceId, start_time }];

@@ -25,7 +25,7 @@ export type RunAmounts = {
 };
 
 /** The part of a usage that concerns the prompt or the completion. */
-type Part = {
+type CostPart = {
   tokens: number | undefined;
   tokenDetails: Record<string, number>;
   cost: number | undefined;
@@ -77,13 +77,13 @@ function partCosts(
   usage: Usage,
   card: RateCard | null,
 ): { prompt: PartCost; completion: PartCost } {
-  const prompt: Part = {
+  const prompt: CostPart = {
     tokens: usage.input_tokens,
     tokenDetails: usage.input_token_details ?? {},
     cost: usage.input_cost,
     costDetails: usage.input_cost_details ?? {},
   };
-  const completion: Part = {
+  const completion: CostPart = {
     tokens: usage.output_tokens,
     tokenDetails: usage.output_token_details ?? {},
     cost: usage.output_cost,
@@ -99,12 +99,12 @@ function partCosts(
   };
 }
 
-function hasReportedCost({ cost, costDetails }: Part): boolean {
+function hasReportedCost({ cost, costDetails }: CostPart): boolean {
   return cost !== undefined || Object.keys(costDetails).length > 0;
 }
 
 /** Prices every category at its own rate, or at its reported cost, and the remaining tokens at the base rate. */
-function partCost(part: Part, rates: Rates | null): PartCost {
+function partCost(part: CostPart, rates: Rates | null): PartCost {
   const costs = new Map<string, bigint>();
   for (const [name, dollars] of Object.entries(part.costDetails)) {
     const cost = parseCost(dollars);

@@ -1,3 +1,5 @@
+import { MICROS_PER_SECOND } from "../../lib/time.ts";
+
 /** An exact decimal number: digits * 10^exponent, without trailing zeros in the digits. */
 export type Decimal = { digits: bigint; exponent: number };
 
@@ -71,7 +73,6 @@ export function toSafeNumber(value: bigint): number | null {
 }
 
 const PICODOLLARS = 10 ** COST_DECIMALS;
-const MICROS_PER_SECOND = 1_000_000;
 
 /** Converts picodollars to USD: the number whose shortest decimal is exact up to 15 digits. */
 export function toUsd(picodollars: number): number {

@@ -1,4 +1,4 @@
-import { isObject } from "../../lib/json.ts";
+import { isObject, type JsonObject, objectOrEmpty } from "../../lib/json.ts";
 import type { Usage } from "../model/run-write.ts";
 import { parseCost } from "./money.ts";
 
@@ -75,8 +75,6 @@ function onlyItem(value: unknown): unknown {
   if (!Array.isArray(value)) return value;
   return value.length === 1 ? value[0] : undefined;
 }
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Maximum plausible number of tokens: larger ones are a mistake, and sums of them would not be exact. */
 const MAX_TOKENS = 1e12;
@@ -174,7 +172,7 @@ function toUsage(explicit: boolean, amounts: Partial<Amounts>): Usage | null {
 
 /** OpenAI includes these categories in its tokens. */
 function promptDetails(usage: JsonObject): Record<string, number> {
-  const details = objectOf(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
+  const details = objectOrEmpty(usage["prompt_tokens_details"] ?? usage["input_tokens_details"]);
   return withoutUndefined({
     audio: toTokens(details["audio_tokens"]),
     cache_read: toTokens(details["cached_tokens"]),
@@ -182,7 +180,9 @@ function promptDetails(usage: JsonObject): Record<string, number> {
 }
 
 function completionDetails(usage: JsonObject): Record<string, number> {
-  const details = objectOf(usage["completion_tokens_details"] ?? usage["output_tokens_details"]);
+  const details = objectOrEmpty(
+    usage["completion_tokens_details"] ?? usage["output_tokens_details"],
+  );
   return withoutUndefined({
     audio: toTokens(details["audio_tokens"]),
     reasoning: toTokens(details["reasoning_tokens"]),
@@ -190,7 +190,7 @@ function completionDetails(usage: JsonObject): Record<string, number> {
 }
 
 function cacheTokens(usage: JsonObject): Record<string, number> {
-  const byLifetime = objectOf(usage["cache_creation"]);
+  const byLifetime = objectOrEmpty(usage["cache_creation"]);
   const created = withoutUndefined({
     ephemeral_5m_input_tokens: toTokens(byLifetime["ephemeral_5m_input_tokens"]),
     ephemeral_1h_input_tokens: toTokens(byLifetime["ephemeral_1h_input_tokens"]),
@@ -200,10 +200,6 @@ function cacheTokens(usage: JsonObject): Record<string, number> {
     cache_read: toTokens(usage["cache_read_input_tokens"] ?? usage["cacheReadInputTokens"]),
     ...(Object.keys(created).length > 0 ? created : { cache_creation: total }),
   });
-}
-
-function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 function anyOf(object: JsonObject, keys: readonly string[]): number | undefined {

@@ -11,7 +11,7 @@ import {
 } from "../support/console-page.ts";
 import { type ConsoleServer, startConsole } from "../support/start-console.ts";
 
-/** The local model pauses so long before each word: a run that is to be found running is not over before. */
+/** The local model pauses this long before each word, so that a test can find its run still running. */
 const SLOW = { token_delay_ms: 1_000 };
 
 let server: ConsoleServer;
@@ -36,13 +36,13 @@ async function open(path = "", signedIn = true): Promise<Page> {
   return consolePage.page;
 }
 
-/** A chat with an assistant of its own. */
+/** Opens a chat with a new assistant. */
 async function openChat(graph: string, context: object = {}): Promise<Page> {
   const { assistant_id } = await client.assistants.create({ graphId: graph, context });
   return open(`/agents/${assistant_id}`);
 }
 
-/** The runs of the thread that is open end like this, on the server. */
+/** Expects the runs of the open thread to reach these statuses on the server. */
 async function expectRuns(page: Page, statuses: string[]): Promise<void> {
   const thread = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await expect
@@ -50,12 +50,12 @@ async function expectRuns(page: Page, statuses: string[]): Promise<void> {
     .toEqual(statuses);
 }
 
-/** The texts of the messages, in their order. */
+/** Returns the texts of the messages, in their order. */
 function texts(page: Page): Promise<string[]> {
   return page.getByRole("article").locator("p").allTextContents();
 }
 
-test("the printed link leads a newcomer from a chat to its trace and to a rating", async () => {
+test("the printed link leads a new user from a chat to its trace and to a rating", async () => {
   const page = await open();
   await page.getByRole("link", { name: "Chat with agent", exact: true }).waitFor();
   expect(new URL(page.url()).hash).toBe("");
@@ -81,7 +81,7 @@ test("the printed link leads a newcomer from a chat to its trace and to a rating
   expect(await answer.json()).toMatchObject([{ key: "user_score", score: 1 }]);
 });
 
-/** Of the thread that the run on the page was made in, as its metadata say. */
+/** Returns the thread of the run that the page shows, from the run's metadata. */
 async function firstThread(page: Page): Promise<string> {
   const runId = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   const headers = { "x-api-key": server.apiKey };
@@ -90,7 +90,7 @@ async function firstThread(page: Page): Promise<string> {
   return extra.metadata.thread_id;
 }
 
-test("a key that is none is refused in the server's words, and one that is opens the page", async () => {
+test("an invalid key is refused with the server's message, and a valid one opens the page", async () => {
   const page = await open("/traces", false);
   await page.getByLabel("API key").fill("tw_wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -123,7 +123,7 @@ test("stop cancels the run on the server", async () => {
   await expectRuns(page, ["interrupted"]);
 });
 
-test("a message that is sent meanwhile is shown as queued, and answered after the first", async () => {
+test("a message that is sent during a run is shown as queued, and answered after the first", async () => {
   const page = await openChat("agent", { token_delay_ms: 400 });
   await say(page, "What is the weather in Bern?");
   await page.getByRole("button", { name: "Stop" }).waitFor();
@@ -140,7 +140,7 @@ test("a message that is sent meanwhile is shown as queued, and answered after th
   await expectRuns(page, ["success", "success"]);
 });
 
-test("a queued run that has begun is stopped on the server, too", async () => {
+test("a queued run that has begun is also stopped on the server", async () => {
   const page = await openChat("agent", SLOW);
   await say(page, "What is 1 + 1?");
   await page.getByRole("button", { name: "Stop" }).waitFor();
@@ -151,14 +151,14 @@ test("a queued run that has begun is stopped on the server, too", async () => {
   const queue = page.getByRole("list", { name: "Queued messages" });
   await queue.getByRole("listitem").waitFor();
   await queue.getByRole("listitem").waitFor({ state: "detached" });
-  // The second run's first words are there.
+  // By now the page shows the second run's first words.
   await expect.poll(() => texts(page)).toHaveLength(4);
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   await expectRuns(page, ["interrupted", "success"]);
 });
 
-test("a page that is loaded again in mid-run goes on with it", async () => {
+test("a page that is reloaded during a run continues to show it", async () => {
   const page = await openChat("agent", { token_delay_ms: 400 });
   await say(page, "What is the weather in Bern?");
   await page.getByRole("button", { name: "Stop" }).waitFor();
@@ -181,7 +181,7 @@ test("an edited message is another branch, and both can be read", async () => {
   expect(await texts(page)).toEqual(["What is 1 + 1?", "1 + 1 is 2."]);
 });
 
-test("a checkpoint of the time line can be gone on from", async () => {
+test("a conversation can continue from a checkpoint of the time line", async () => {
   const page = await openChat("agent");
   await say(page, "What is 1 + 1?");
   await page.getByText("1 + 1 is 2.").waitFor();
@@ -201,7 +201,7 @@ test("a checkpoint of the time line can be gone on from", async () => {
   ]);
 });
 
-test("an interrupt is a form: changed arguments are approved as they are changed", async () => {
+test("an interrupt is a form, and changed arguments are approved as changed", async () => {
   const page = await openChat("approval");
   await say(page, "Please refund order 1234 for $25");
   await page.getByLabel("amount").fill("20");
@@ -220,7 +220,7 @@ test("an interrupt can be rejected with a reason", async () => {
   expect(await page.getByRole("button", { name: "Reject" }).count()).toBe(0);
 });
 
-test("an assistant has versions: one is saved by a form, compared and set active again", async () => {
+test("an assistant's version is saved by a form, compared, and set active again", async () => {
   const { assistant_id } = await client.assistants.create({ graphId: "agent", name: "versioned" });
   const page = await open(`/agents/${assistant_id}/versions`);
   await page.getByLabel(/^system_prompt/).fill("Answer in French.");

@@ -25,9 +25,9 @@ const SECRET = "a secret that nobody reads back";
 
 let server: ConsoleServer;
 let browser: Browser;
-/** It has no repositories, so that rollouts of them end at once. */
+/** A host without repositories, so that their rollouts end at once. */
 let host: GitHost;
-/** A file with a project as `threadworks build` makes it. */
+/** A tarball of a project, as `threadworks build` makes it. */
 let tarball: string;
 let folder: string;
 const opened: ConsolePage[] = [];
@@ -58,7 +58,7 @@ async function api(path: string, apiKey = server.apiKey): Promise<Response> {
   return fetch(`${server.url}${path}`, { headers: { "x-api-key": apiKey } });
 }
 
-/** The revisions in the page, the newest first, are like this. */
+/** Expects the revisions in the page, newest first, to have these statuses. */
 async function expectRevisions(page: Page, statuses: string[]): Promise<void> {
   const rows = page.getByRole("region", { name: "Revisions" }).getByRole("listitem");
   await expect
@@ -123,7 +123,7 @@ test("a template is deployed, rolled back, given other secrets, and deleted", as
   await expect.poll(async () => (await api(`/v2/deployments/${id}`)).status).toBe(404);
 });
 
-test("pushes of a repository are switched on, and make revisions and previews", async () => {
+test("build on push is switched on for a repository, and pushes make revisions and previews", async () => {
   const headers = { "x-api-key": server.apiKey, "content-type": "application/json" };
   const body = githubBody(host, "shop", "acme/none", { secrets: [] });
   const made = await fetch(`${server.url}/v2/deployments`, {
@@ -180,7 +180,7 @@ test("pushes of a repository are switched on, and make revisions and previews", 
   });
 });
 
-test("a tarball is dropped, one that is none is refused, and the log is followed", async () => {
+test("a tarball is uploaded by drag and drop, an invalid file is refused, and the log is followed", async () => {
   const page = await open("/deployments/new");
   await page.getByLabel(/^Name/).fill("dropped");
   await page.getByLabel("Made of").selectOption({ label: "a project of your own" });
@@ -215,13 +215,13 @@ test("a tarball is dropped, one that is none is refused, and the log is followed
     body: "{}",
   });
   expect(answer.status).toBe(201);
-  // Nobody asks the page for them: they come as they are written.
+  // Nothing asks the page to reload: it shows new lines as they are written.
   await expect.poll(() => lines.getByRole("listitem").count()).toBeGreaterThan(count);
   const all = await lines.locator("time").allTextContents();
   expect(all).toEqual(all.toSorted());
 });
 
-/** As somebody drops a file from the desktop: the browser itself is told of it. */
+/** Drops a file as a user does from the desktop, by telling the browser itself. */
 async function drop(page: Page, file: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const box = await page.getByLabel("Tarball of the project").boundingBox();
@@ -258,7 +258,7 @@ test("a key is made, shown once, used, and revoked", async () => {
   await expect.poll(async () => (await api("/v2/deployments", key)).status).toBe(401);
 });
 
-test("a service is refused in the server's words, added, and removed", async () => {
+test("a service is refused with the server's message, added, and removed", async () => {
   const page = await open("/workspace/services");
   await page.getByRole("heading", { name: "No service can be connected yet" }).waitFor();
   await page.getByLabel(/^Id/).fill("notes");

@@ -45,7 +45,7 @@ async function open(path: string): Promise<Page> {
   return consolePage.page;
 }
 
-/** A destination in the server's own bucket. */
+/** Creates a destination in the server's own bucket. */
 async function describeBucket(name: string, prefix: string): Promise<{ id: string }> {
   const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
   return (await api("/bulk-exports/destinations", {
@@ -56,7 +56,7 @@ async function describeBucket(name: string, prefix: string): Promise<{ id: strin
   })) as { id: string };
 }
 
-test("a bucket is described, refused in the server's words, then exported to", async () => {
+test("a destination is refused with the server's message, created, and exported to", async () => {
   const { endpoint, bucket, accessKeyId, secretAccessKey } = server.s3;
   const page = await open("/exports");
   await page.getByRole("heading", { name: "Nothing has been exported yet" }).waitFor();
@@ -101,11 +101,11 @@ test("a bucket is described, refused in the server's words, then exported to", a
   expect(files.length).toBeGreaterThan(0);
   const snippet = (await page.getByLabel("Code").first().textContent()) ?? "";
   const folder = /s3:\/\/(.*)\/\*\*\/\*\.parquet/.exec(snippet)?.[1] ?? "none";
-  // What is asked for is what was written.
+  // The bucket has files of this export only.
   expect(files.filter((file) => !file.includes(`${folder}/`))).toEqual([]);
 });
 
-test("keys of a bucket are replaced, after the server has tried them, and columns are chosen", async () => {
+test("keys of a bucket are replaced after the server has tried them, and columns are chosen", async () => {
   const { accessKeyId, secretAccessKey } = server.s3;
   const destination = await describeBucket("with old keys", "rotated");
   const page = await open("/exports/destinations");

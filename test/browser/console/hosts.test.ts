@@ -18,7 +18,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-test("where each surface has a host, the console is on the API's and reaches the others", async () => {
+test("with a host for each surface, the console is on the API's host and reaches the others", async () => {
   const hosts = new Set<string>();
   const opened = await openConsole(
     browser,
@@ -49,7 +49,7 @@ test("where each surface has a host, the console is on the API's and reaches the
   await page.getByText("serves").waitFor();
   const { API_HOST, CONTROL_PLANE_HOST, AGENTS_DOMAIN } = HOST_VARS;
   expect([...hosts].toSorted()).toEqual([AGENTS_DOMAIN, API_HOST, CONTROL_PLANE_HOST].toSorted());
-  // Its policy has refused nothing.
+  // The page's content security policy has refused nothing.
   await closeQuiet([opened]);
   const elsewhere = await fetch(`${server.url}/console`);
   expect(elsewhere.status).toBe(404);

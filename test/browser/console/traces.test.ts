@@ -13,13 +13,13 @@ import { type ConsoleServer, startConsole } from "../support/start-console.ts";
 
 const MOST_SCRIPT_BYTES = 300 * 1024;
 
-/** Far more than a screen shows, and a page of the server's. */
+/** Far more runs than a screen shows, and more than a page of the server has. */
 const MANY = 10_000;
 const BATCH = 1_000;
-/** Rows in sight and some around them. */
+/** Maximum number of rows in the page: those in sight and some around them. */
 const MOST_ROWS = 80;
 
-/** Each would run if it became HTML: the page would have an element of it, and `hacked` a value. */
+/** Each part would run if it became HTML: the page would have such an element, and `hacked` would be set. */
 const HOSTILE = `<img src=x onerror="globalThis.hacked=1"><script>globalThis.hacked=1</script><svg onload="globalThis.hacked=1">`;
 
 let server: ConsoleServer;
@@ -52,7 +52,7 @@ async function api(method: string, path: string, body?: unknown): Promise<unknow
   return response.json();
 }
 
-/** Stores runs; the project's id. */
+/** Stores runs, and returns the project's id. */
 async function store(project: string, runs: readonly SampleRun[]): Promise<string> {
   for (let from = 0; from < runs.length; from += BATCH) {
     const post = runs.slice(from, from + BATCH).map(({ body }) => body);
@@ -67,7 +67,7 @@ async function store(project: string, runs: readonly SampleRun[]): Promise<strin
 
 const ENDED = { end_time: new Date().toISOString(), outputs: { output: "done" } };
 
-test("a filter is checked as it is written, applied, and kept in the address", async () => {
+test("a filter is checked while it is typed, applied, and kept in the address", async () => {
   const project = await store("filtered", [
     makeRun(3_000, { ...ENDED, name: "good run" }),
     makeRun(2_000, { ...ENDED, name: "bad run", error: "Broken: no such file" }),
@@ -81,7 +81,7 @@ test("a filter is checked as it is written, applied, and kept in the address", a
     .first()
     .waitFor();
   await expectAccessible(page);
-  // What may come next is offered: by keys, and by the pointer.
+  // The field offers what may come next, by keyboard and by pointer.
   await field.fill("eq(sta");
   await page.getByRole("option", { name: /^status/ }).waitFor();
   await expectAccessible(page);
@@ -101,7 +101,7 @@ test("a filter is checked as it is written, applied, and kept in the address", a
   await expectAccessible(page);
 });
 
-test("names that runs have are offered to a filter", async () => {
+test("a filter offers the names that runs have", async () => {
   const project = await store("completed", [makeRun(2_000, { ...ENDED, name: "an odd name" })]);
   const page = await open(`/traces/${project}`);
   const field = page.getByRole("combobox", { name: "Filter" });
@@ -112,7 +112,7 @@ test("names that runs have are offered to a filter", async () => {
   expect(new URL(page.url()).searchParams.get("filter")).toBe('eq(name, "an odd name")');
 });
 
-test("charts say in words what happened in an interval, and keep range and filter in the address", async () => {
+test("charts say in words what happened in an interval, and range and filter are kept in the address", async () => {
   const minute = 60_000;
   const start = Math.floor(Date.now() / minute) * minute - 4.5 * minute;
   const project = await store("charted", [
@@ -142,7 +142,7 @@ test("charts say in words what happened in an interval, and keep range and filte
     .toMatch(/runs 1, errors 1$/);
 });
 
-test("two runs are chosen and compared at an address of their own", async () => {
+test("two runs are chosen and compared at an address that can be shared", async () => {
   const one = makeRun(9_000, { ...ENDED, name: "asked", inputs: { q: "why?", same: "yes" } });
   const other = makeRun(5_000, { ...ENDED, name: "asked", inputs: { q: "when?", same: "yes" } });
   await store("compared", [one, other, makeRun(1_000, { ...ENDED, name: "not asked" })]);
@@ -162,7 +162,7 @@ test("two runs are chosen and compared at an address of their own", async () => 
   await expectAccessible(page);
 });
 
-test("nothing that a trace says becomes HTML, on its own page or where it is shared", async () => {
+test("nothing in a trace becomes HTML, on its own page or where it is shared", async () => {
   const root = makeRun(5_000, {
     ...ENDED,
     name: HOSTILE,
@@ -207,7 +207,7 @@ test("nothing that a trace says becomes HTML, on its own page or where it is sha
   await expectAccessible(shared);
 });
 
-/** The text is there as a text, and has become nothing else. */
+/** Expects the text to be there as text, and nothing else. */
 async function expectHarmless(page: Page): Promise<void> {
   await page.getByText("<img src=x onerror=").first().waitFor();
   const found = await page.evaluate(() => ({
@@ -218,7 +218,7 @@ async function expectHarmless(page: Page): Promise<void> {
   expect(found).toEqual({ elements: 0, scripts: 0, hacked: false });
 }
 
-test("what is shared opens without a key by the link that the API gives, until it is no more", async () => {
+test("a shared run opens without a key by the API's link, until it is no longer shared", async () => {
   const root = makeRun(2_000, { ...ENDED, name: "shared run", inputs: { question: "why?" } });
   await store("shared", [root]);
   const owner = await open(`/runs/${root.id}`);

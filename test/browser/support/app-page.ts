@@ -4,10 +4,10 @@ import { type PageServer, servePages } from "./page-server.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 
-/** `url` is that of the page. */
+/** A served page; `url` is its address. */
 export type AppPage = PageServer;
 
-/** An app on an origin of its own, whose one page has the SDK's `Client` as `sdk.Client`. */
+/** Serves an app on its own origin. Its single page has the SDK's `Client` as `sdk.Client`. */
 export async function serveAppPage(): Promise<AppPage> {
   const script = await bundleForBrowsers({
     stdin: {

@@ -2,7 +2,7 @@ import { build, type BuildOptions } from "esbuild";
 
 type Source = Pick<BuildOptions, "stdin" | "entryPoints" | "globalName" | "alias">;
 
-/** The text of one script, as an app's bundler would build it for browsers. */
+/** Returns the text of one script, as an app's bundler would build it for browsers. */
 export async function bundleForBrowsers(source: Source): Promise<string> {
   const { outputFiles } = await build({
     ...source,

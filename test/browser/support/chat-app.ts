@@ -1,4 +1,4 @@
-/** A page with one chat, as an app has it: `useStream` does all that concerns the server. */
+/** A page with one chat, as in an app: `useStream` does all that concerns the server. */
 
 import { type UseStream, useStream } from "@langchain/langgraph-sdk/react";
 import { createElement, type ReactNode, useState } from "react";
@@ -8,10 +8,10 @@ type State = Record<string, unknown> & {
   messages: { id?: string; type?: string; content: unknown }[];
 };
 
-/** What tests reach: the hook's handle, for what a user would do. */
+/** The hook's handle, by which tests do what a user would do. */
 export type Chat = UseStream<State>;
 
-/** What the page shows, as JSON. */
+/** The content of the page, as JSON. */
 export type Shown = {
   thread: string | null;
   loading: boolean;
@@ -19,7 +19,7 @@ export type Shown = {
   values: Record<string, unknown>;
   interrupt: unknown;
   branches: string[];
-  /** Of `onToolEvent`, since the page was loaded. */
+  /** Arguments of the calls of `onToolEvent` since the page was loaded. */
   tools: unknown[];
   errors: string[];
 };
@@ -41,7 +41,7 @@ function App(): ReactNode {
       url.searchParams.set("thread", id);
       history.replaceState(null, "", url);
     },
-    // The mode is asked for where somebody listens, and older servers refuse it.
+    // The hook requests the stream mode only with a listener, and older servers refuse it.
     ...(setting("tools") === "" ? {} : { onToolEvent: (event) => tools.push(event) }),
     onError: (error) => errors.push(String(error)),
     reconnectOnMount: true,

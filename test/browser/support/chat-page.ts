@@ -4,10 +4,10 @@ import { type PageServer, servePages } from "./page-server.ts";
 
 const SDK = "@langchain/langgraph-sdk";
 
-/** The versions of the SDK whose `useStream` is tried, by the package that each is installed as. */
+/** The versions of the SDK whose `useStream` is tested, by the package that each is installed as. */
 export const SDK_PACKAGES = ["langgraph-sdk-1.10", SDK, "langgraph-sdk-2"] as const;
 
-/** An app of this folder with each version: `/0`, `/1` and so on are the pages. */
+/** Serves an app of this folder with each version, as the pages `/0`, `/1` and so on. */
 export async function serveChatPages(app = "chat-app.ts"): Promise<PageServer> {
   const scripts = await Promise.all(
     SDK_PACKAGES.map((name) =>

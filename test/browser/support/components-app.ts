@@ -1,4 +1,4 @@
-/** A page that shows the components that a graph shows: it is built without them. */
+/** A page that shows a graph's UI components, without being built with them. */
 
 import { useStream } from "@langchain/langgraph-sdk/react";
 import { LoadExternalComponent, type UIMessage } from "@langchain/langgraph-sdk/react-ui";

@@ -8,18 +8,18 @@ const WITHIN_MS = 150_000;
 export type ConsolePage = {
   page: Page;
   context: BrowserContext;
-  /** What the page has complained of: errors of scripts, and whatever its policy refused. */
+  /** Problems that the page reported: errors of scripts, and violations of its content security policy. */
   problems: string[];
 };
 
 type Options = {
   path?: string;
   signedIn?: boolean;
-  /** Before the page is opened. */
+  /** Is called before the page is opened. */
   prepare?: (context: BrowserContext) => Promise<void>;
 };
 
-/** A tab of a browser of its own, at a page of the console; signed in unless it is to have no key. */
+/** Opens a page of the console in a new browser context, signed in unless it is to have no key. */
 export async function openConsole(
   browser: Browser,
   server: Pick<ConsoleServer, "url" | "apiKey">,
@@ -39,21 +39,21 @@ export async function openConsole(
   return { page, context, problems };
 }
 
-/** Sends a message as somebody types it. */
+/** Types a message and sends it. */
 export async function say(page: Page, text: string): Promise<void> {
   const field = page.getByRole("textbox", { name: "Message" });
   await field.fill(text);
   await field.press("Enter");
 }
 
-/** The page has no finding of axe that is serious, in light and in dark. */
+/** Expects that axe has no serious finding in the page, in light and in dark. */
 export async function expectAccessible(page: Page): Promise<void> {
   for (const theme of ["light", "dark"]) {
     await page.evaluate((value) => (document.documentElement.dataset["theme"] = value), theme);
-    // By the debugger, as the page's own policy lets no script in.
+    // The debugger evaluates it, as the page's own policy allows no other script.
     await page.evaluate(axe.source);
     const findings = await page.evaluate(async () => {
-      // What the script has defined.
+      // The script has defined this global.
       const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
       const { violations } = await inPage.run(document, { resultTypes: ["violations"] });
       return violations
@@ -64,7 +64,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-/** Closes tabs, none of which has complained of anything. */
+/** Closes the tabs, and expects that none of them has reported a problem. */
 export async function closeQuiet(pages: readonly ConsolePage[]): Promise<void> {
   await Promise.all(pages.map(({ context }) => context.close()));
   expect(pages.flatMap(({ problems }) => problems)).toEqual([]);

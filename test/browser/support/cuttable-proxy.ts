@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export type CuttableProxy = {
   url: string;
-  /** Breaks every open connection, as a lost network does, and counts them; new ones are accepted. */
+  /** Breaks every open connection, as a lost network does, and returns their number. New connections are accepted. */
   cut: () => number;
   close: () => Promise<void>;
 };

@@ -4,16 +4,16 @@ import { launchChromium } from "./chromium.ts";
 import type { PageServer } from "./page-server.ts";
 import type { AgentServer } from "./start-agent-server.ts";
 
-/** How long and how often a page is looked at until it shows what is expected. */
+/** How long and how often a test polls a page until it shows what is expected. */
 export const WITHIN = { timeout: 150_000, interval: 50 };
 
-/** A run with more steps than a test waits for: it ends when it is cancelled. */
+/** Input of a run with more steps than a test waits for: it ends when it is cancelled. */
 export const ENDLESS = {
   input: { label: "first", steps: 100_000, delay_ms: 50 },
   options: { config: { recursion_limit: 200_000 } },
 };
 
-/** What the tests of a file have; each has a context of the browser and a page of its own. */
+/** The resources of a file's tests. Each test has its own browser context and page. */
 export type OpenedPages = {
   server: AgentServer;
   pages: PageServer;
@@ -21,7 +21,10 @@ export type OpenedPages = {
   page: Page;
 };
 
-/** Starts what a file's tests need before them, and ends it after them. What it returns is there within tests and hooks. */
+/**
+ * Starts these resources before a file's tests, and ends them after the tests. The returned object is usable within
+ * tests and hooks only.
+ */
 export function openPages(start: {
   server: () => Promise<AgentServer>;
   pages: () => Promise<PageServer>;

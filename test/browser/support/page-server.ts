@@ -8,7 +8,7 @@ const html = (script: string) => `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>An app</title><link rel="icon" href="data:,"></head>
 <body><div id="app"></div><script src="${script}"></script></body></html>`;
 
-/** An origin of its own. Its page `/<name>` does nothing but run the script of that name. */
+/** Serves a new origin, whose page `/<name>` only runs the script of that name. */
 export async function servePages(scripts: ReadonlyMap<string, string>): Promise<PageServer> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://page");

@@ -3,7 +3,7 @@ import type { BrowserContext, Request, Route } from "playwright-core";
 
 type Answer = { status: number; headers: Record<string, string>; body: Buffer };
 
-/** Leads a browser's requests to the hosts of an installation, by HTTPS, to a server on this machine. */
+/** Routes a browser's HTTPS requests for the hosts of an installation to a server on this machine. */
 export async function routeHosts(
   context: BrowserContext,
   isRouted: (hostname: string) => boolean,

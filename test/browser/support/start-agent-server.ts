@@ -11,7 +11,7 @@ import { FIXTURES, REPO_ROOT, seedState } from "../../support/built-fixtures.ts"
 export type AgentServer = { url: string; apiKey: string; close: () => Promise<void> };
 
 /**
- * The platform as `npm start` runs it, on a new state directory; every request needs the key. `config` is a
+ * Starts the platform as `npm start` does, on a new state directory. Every request needs the key. `config` is a
  * configuration in `test/fixtures`.
  */
 export async function startAgentServer(

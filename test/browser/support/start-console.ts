@@ -12,12 +12,12 @@ import { PREPARED_EXAMPLES, REPO_ROOT, seedState } from "../../support/built-fix
 export type ConsoleServer = {
   url: string;
   apiKey: string;
-  /** The bucket for exports that `npm start` serves. */
+  /** The export bucket that `npm start` serves. */
   s3: LocalS3;
   close: () => Promise<void>;
 };
 
-/** As the set-up writes it into a new `.dev.vars`. */
+/** Settings as the set-up writes them into a new `.dev.vars`. */
 const SETTINGS = {
   AGENT_AUTH: "none",
   EXPORT_PRIVATE_ENDPOINTS: "allow",
@@ -28,8 +28,8 @@ const SETTINGS = {
 };
 
 /**
- * The platform with the example agents and open to this machine, as `npm start` serves it, on a new state directory;
- * with variables that win over those of the set-up.
+ * Starts the platform as `npm start` does, with the example agents and open to this machine, on a new state directory.
+ * The given variables override those of the set-up.
  */
 export async function startConsole(given: Record<string, string> = {}): Promise<ConsoleServer> {
   const stateDir = mkdtempSync(join(tmpdir(), "threadworks-console-"));

@@ -1,4 +1,4 @@
-/** A page with one thread, as an app has it that takes `useStream` of `@langchain/react`: the streaming protocol. */
+/** A page with one thread, as in an app with `useStream` of `@langchain/react`, which uses the streaming protocol. */
 
 import { useMessageMetadata, useStream, type UseStreamReturn } from "@langchain/react";
 import { createElement, type ReactNode, useState } from "react";
@@ -6,15 +6,15 @@ import { createRoot } from "react-dom/client";
 
 type State = Record<string, unknown>;
 
-/** What tests reach: the hook's handle, and from where the first message's run can be begun anew. */
+/** The hook's handle for tests, and the checkpoint before the first message, from which its run can begin again. */
 export type Thread = UseStreamReturn<State> & { beforeFirst: string | undefined };
 
-/** What the page shows, as JSON. */
+/** The content of the page, as JSON. */
 export type ShownThread = {
   thread: string | null;
   loading: boolean;
   texts: string[];
-  /** Each text that a message has had while it came, since the page was loaded. */
+  /** Each text that a message had while it was streamed, since the page was loaded. */
   pieces: string[];
   values: State;
   interrupt: unknown;
@@ -31,7 +31,7 @@ function App(): ReactNode {
   const [threadId, setThreadId] = useState(url.searchParams.get("thread"));
   const thread = useStream<State>({
     apiUrl: setting("server"),
-    // A browser's WebSocket has no headers.
+    // A browser's WebSocket cannot send headers.
     ...(setting("key") === "" ? {} : { apiKey: setting("key") }),
     transport: setting("transport") === "websocket" ? "websocket" : "sse",
     assistantId: setting("graph"),

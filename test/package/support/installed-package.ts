@@ -12,8 +12,8 @@ const TIMEOUT_MS = 10 * 60_000;
 const HASH_CHARS = 16;
 
 /**
- * Builds the package, packs it, and installs it in a folder that is outside of this repository: below it, the package
- * would find the packages of the repository. What it depends on is installed once for each content of its manifest.
+ * Builds the package, packs it, and installs it in a folder outside of this repository: inside, it would find the
+ * repository's packages. Its dependencies are installed once for each content of its manifest.
  */
 export default async function installPackage(): Promise<void> {
   const build = join(REPO_ROOT, "cli/package/build-package.ts");
@@ -26,7 +26,7 @@ export default async function installPackage(): Promise<void> {
   });
 }
 
-/** Where it is: a folder in whose `node_modules` the package is, with what the template of `init` needs. */
+/** Returns the folder whose `node_modules` has the package and the dependencies of the template of `init`. */
 export function installedPackage(): { installed: string; tarball: string; user: object } {
   const manifest = readFileSync(join(BUILT, "package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
@@ -38,7 +38,7 @@ export function installedPackage(): { installed: string; tarball: string; user: 
   return { installed, tarball: join(installed, `threadworks-${version}.tgz`), user };
 }
 
-/** The folder of the package that `npm init threadworks` fetches. */
+/** Returns the folder of the package that `npm init threadworks` fetches. */
 export function createPackage(): string {
   return join(REPO_ROOT, "dist/create-threadworks");
 }
@@ -70,7 +70,7 @@ function cacheFolder(): string {
   return join(caches, "threadworks", "package");
 }
 
-/** The folder of the oldest Node on this machine that the package runs on: this repository's own is newer than most. */
+/** Returns the oldest Node on this machine that the package supports: this repository's own is newer than most. */
 export function oldestNode(): { folder: string; version: string } {
   const folders = (process.env["PATH"] ?? "").split(":").filter((path) => path !== "");
   const found = [...new Set(folders)].flatMap((folder) => {

@@ -6,7 +6,7 @@ type Locked = {
   optionalDependencies?: Record<string, string>;
 };
 
-/** The bytes of a package and of all that it depends on, as npm has installed them below a folder. */
+/** Returns the bytes of a package and all of its dependencies, as npm has installed them below a folder. */
 export function installedBytes(folder: string, name: string): number {
   const text = readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8");
   const { packages } = JSON.parse(text) as { packages: Record<string, Locked> };
@@ -24,7 +24,7 @@ export function installedBytes(folder: string, name: string): number {
   return [...reached].reduce((total, path) => total + bytesBelow(join(folder, path), counted), 0);
 }
 
-/** Where a package's imports are looked for, the nearest first: `a/`, then what lies above. */
+/** Returns the prefixes under which a package's imports are looked up, nearest first: `a/`, then those above. */
 function placesAbove(path: string): string[] {
   const parts = path.split("node_modules/").slice(1);
   return parts
@@ -37,7 +37,7 @@ function placesAbove(path: string): string[] {
     .concat("");
 }
 
-/** Packages that are nested in it are counted where they are reached, and a file of two names once. */
+/** Excludes nested packages, which are counted where they are reached, and counts a file with several names once. */
 function bytesBelow(path: string, counted: Set<number>): number {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return 0;

@@ -10,24 +10,24 @@ const COMMAND_TIMEOUT_MS = 240_000;
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
-/** A command that runs in a user's folder. */
+/** A command that is running in a user's folder. */
 export type Running = {
   child: ChildProcess;
   output: { stdout: string; stderr: string };
   ended: Promise<Ended>;
-  /** Ends it and all that it started, at once. */
+  /** Kills the command and all processes that it started. */
   kill: () => Promise<void>;
 };
 
 export type UserProject = {
   folder: string;
-  /** Starts a command with the oldest Node and what is installed in the folder, such as `npx threadworks dev`. */
+  /** Starts a command with the oldest Node and the folder's installed packages, such as `npx threadworks dev`. */
   start: (command: string, args: string[], env?: Record<string, string>) => Running;
   run: (command: string, args: string[], env?: Record<string, string>) => Promise<Ended>;
   remove: () => Promise<void>;
 };
 
-/** A folder of a user with these files, where the package is installed. */
+/** Makes a user's folder with these files, where the package is installed. */
 export function userProject(files: Record<string, string | object>): UserProject {
   const { installed } = installedPackage();
   const runs = join(installed, "runs");
@@ -67,7 +67,7 @@ function startCommand(
     cwd,
     env: { ...cleanEnvironment(), ...env },
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: npx starts a shell, and the shell the command.
+    // The command has its own process group: npx starts a shell, and the shell the command.
     detached: true,
     timeout: COMMAND_TIMEOUT_MS,
   });
@@ -79,14 +79,14 @@ function startCommand(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
     } catch {
-      // All of it has ended already.
+      // The whole group has ended already.
     }
     await ended;
   };
   return { child, output, ended, kill };
 }
 
-/** Nothing that tells of this repository, its Node, or a platform. */
+/** Returns an environment without variables that refer to this repository, its Node, or a platform. */
 function cleanEnvironment(): Record<string, string> {
   const told =
     /^(?:THREADWORKS|LANGGRAPH|LANGSMITH|LANGCHAIN|OPENAI|npm|NODE|VITEST|CLOUDFLARE)_|^(?:INIT_CWD|TEST|VITEST)$/;
@@ -102,7 +102,7 @@ function cleanEnvironment(): Record<string, string> {
   };
 }
 
-/** The URL that `threadworks dev` prints when it serves. */
+/** Waits for the URL that `threadworks dev` prints when it serves. */
 export function servedUrl({ output }: Running): Promise<string> {
   return vi.waitFor(
     () => {

@@ -18,7 +18,7 @@ def scenario(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 async def settled(value: Any) -> Any:
-    """What a call gives, whether the client is an async one or not; a stream as a list."""
+    """Returns the result of a call of a synchronous or asynchronous client. A stream is returned as a list."""
     if inspect.isawaitable(value):
         value = await value
     if inspect.isasyncgen(value) or hasattr(value, "__aiter__"):
@@ -39,7 +39,7 @@ def run() -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Models of the clients as their members, and what else JSON does not know as text."""
+    """Converts models of the clients to their members, and other values without a JSON form to text."""
     for method in ("model_dump", "dict"):
         if callable(getattr(value, method, None)):
             return getattr(value, method)()
@@ -51,5 +51,5 @@ def _plain(value: Any) -> Any:
 
 
 def server_url() -> str:
-    """Of the platform that the test serves."""
+    """Returns the URL of the platform that the test serves."""
     return os.environ["SERVER_URL"]

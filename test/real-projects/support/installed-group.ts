@@ -1,53 +1,15 @@
-import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { installDependencies } from "../../../scripts/setup.mjs";
+import { installManifests } from "../../support/installed-manifests.ts";
 
-/** Each folder has a lockfile of its own; those in `current` are workspaces that share one. */
+/** Each folder has a lockfile; the projects in `current` are workspaces that share one. */
 const GROUPS = resolve(import.meta.dirname, "../projects");
 
-const HASH_CHARS = 16;
-
-/** What a project is, without the folder that holds it. */
-const MANIFESTS = new Set(["package.json", "package-lock.json"]);
-
-/**
- * Installs the packages of a group of projects, once for each content of its manifests, and returns the
- * folder. It is outside of this repository: below it, a project would find the platform's own packages
- * on the way up, and pass without those that it lacks.
- */
-export async function installGroup(group: string): Promise<string> {
-  const source = join(GROUPS, group);
-  const manifests = await manifestsBelow(source);
-  const hash = createHash("sha256");
-  for (const path of manifests) {
-    hash.update(`${path}\0`).update(await readFile(join(source, path)));
-  }
-  const folder = join(cacheFolder(), `${group}-${hash.digest("hex").slice(0, HASH_CHARS)}`);
-  for (const path of manifests) {
-    await mkdir(join(folder, path, ".."), { recursive: true });
-    // Whoever installs there at this moment must not find a file that is half written.
-    if (!existsSync(join(folder, path))) await cp(join(source, path), join(folder, path));
-  }
-  await installDependencies(folder);
-  return folder;
+/** Installs the packages of a group of projects, and returns the folder. */
+export function installGroup(group: string): Promise<string> {
+  return installManifests(join(GROUPS, group), { kind: "real-projects", name: group });
 }
 
-/** The sources of a project, such as `current/store`. */
+/** Returns the folder with a project's sources, such as `current/store`. */
 export function projectSource(path: string): string {
   return join(GROUPS, path);
-}
-
-async function manifestsBelow(group: string): Promise<string[]> {
-  const paths = await readdir(group, { recursive: true });
-  return paths
-    .filter((path) => MANIFESTS.has(path.split("/").at(-1) ?? "") && !path.includes("node_modules"))
-    .toSorted();
-}
-
-function cacheFolder(): string {
-  const caches = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  return join(caches, "threadworks", "real-projects");
 }

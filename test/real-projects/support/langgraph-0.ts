@@ -4,9 +4,8 @@ import { newClient, PLACES, testWithProject } from "./project-test.ts";
 const FORECAST = "It is sunny in Oslo, as ever.";
 
 /**
- * What projects of LangGraph 0.x do, with the packages that the folder `path` has. The oldest give an
- * answer as one message where the node does not stream it itself, also on Node, and run a node that they
- * are told to stop before.
+ * Tests what projects of LangGraph 0.x do, with the packages of the folder `path`. The oldest versions, also on Node,
+ * send an answer as one message where the node does not stream it itself, and run a node that they should stop before.
  */
 export function testLangGraph0(
   path: string,
@@ -28,7 +27,7 @@ export function testLangGraph0(
   });
 
   test.for(PLACES)(
-    "%s, the prebuilt agent calls its tool, and knows its thread the next time",
+    "%s: the prebuilt agent calls its tool, and remembers its thread the next time",
     async (place, { project, expect }) => {
       const client = await project.client(place);
       const { thread_id } = await client.threads.create();
@@ -46,12 +45,15 @@ export function testLangGraph0(
     },
   );
 
-  test.for(PLACES)("%s, its answer is streamed once", async (place, { project, expect }) => {
-    const client = await project.client(place);
-    const tokens = await tokensOf(client, "agent", asked("The weather in Oslo?"));
-    expect(tokens.length > 1).toBe(streamsTokens);
-    expect(tokens.join("")).toBe(FORECAST);
-  });
+  test.for(PLACES)(
+    "%s: the agent's answer is streamed once",
+    async (place, { project, expect }) => {
+      const client = await project.client(place);
+      const tokens = await tokensOf(client, "agent", asked("The weather in Oslo?"));
+      expect(tokens.length > 1).toBe(streamsTokens);
+      expect(tokens.join("")).toBe(FORECAST);
+    },
+  );
 
   test.for(PLACES)(
     "%s, a graph is interrupted and resumed, twice",
@@ -73,23 +75,26 @@ export function testLangGraph0(
     },
   );
 
-  test.for(PLACES)("%s, a thread that waits says so", async (place, { project, expect }) => {
-    const client = await project.client(place);
-    const { thread_id } = await client.threads.create();
-    const run = (payload: object) => client.runs.wait(thread_id, "chat", payload);
-    const status = async () => (await client.threads.get(thread_id)).status;
+  test.for(PLACES)(
+    "%s: a thread that waits has the status of an interrupt",
+    async (place, { project, expect }) => {
+      const client = await project.client(place);
+      const { thread_id } = await client.threads.create();
+      const run = (payload: object) => client.runs.wait(thread_id, "chat", payload);
+      const status = async () => (await client.threads.get(thread_id)).status;
 
-    expect(await run({ input: asked("Knock, knock") })).toEqual({
-      __interrupt__: [expect.objectContaining({ value: "1 messages; who is there?" })],
-    });
-    expect(await status()).toBe("interrupted");
-    await run({ command: { resume: "Ada" } });
-    await run({ command: { resume: "Bob" } });
-    expect(await status()).toBe("idle");
-  });
+      expect(await run({ input: asked("Knock, knock") })).toEqual({
+        __interrupt__: [expect.objectContaining({ value: "1 messages; who is there?" })],
+      });
+      expect(await status()).toBe("interrupted");
+      await run({ command: { resume: "Ada" } });
+      await run({ command: { resume: "Bob" } });
+      expect(await status()).toBe("idle");
+    },
+  );
 
   test.for(interruptsBefore ? PLACES : [])(
-    "%s, a thread waits before a node, and says so",
+    "%s: a thread waits before a node, and its status shows it",
     async (place, { project, expect }) => {
       const client = await project.client(place);
       const { thread_id } = await client.threads.create();
@@ -99,7 +104,7 @@ export function testLangGraph0(
     },
   );
 
-  test("it is built by the platform", async ({ project, expect }) => {
+  test("the platform builds the project", async ({ project, expect }) => {
     const { code, stdout, stderr } = await project.deploy(project.folder, "--build", "remote");
     expect(code, stderr).toBe(0);
     const values = await newClient(stdout.trim()).runs.wait(null, "agent", {

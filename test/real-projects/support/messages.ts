@@ -13,7 +13,7 @@ export function asked(content: string): { messages: { role: string; content: str
   return { messages: [{ role: "user", content }] };
 }
 
-/** The messages of a state, as what was said and by whom; calls of tools as their names and arguments. */
+/** Returns the messages of a state as types and texts. Tool calls are given as their names and arguments. */
 export function said(values: unknown): [type: string, text: unknown][] {
   return (values as Conversation).messages.map(({ type, content, tool_calls = [] }) => [
     type,
@@ -21,7 +21,7 @@ export function said(values: unknown): [type: string, text: unknown][] {
   ]);
 }
 
-/** What the model says in a run, token by token, by `messages-tuple`. */
+/** Returns the model's tokens in a run, from the stream mode `messages-tuple`. */
 export async function tokensOf(client: Client, graph: string, input: object): Promise<string[]> {
   const tokens: string[] = [];
   const stream = client.runs.stream(null, graph, {
@@ -38,7 +38,7 @@ export async function tokensOf(client: Client, graph: string, input: object): Pr
   return tokens.filter((token) => token !== "");
 }
 
-/** Providers give text as it is, or as a list of blocks. */
+/** Providers send text either as a string or as a list of blocks. */
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return String(content);
   return (content as { text?: string }[]).map(({ text = "" }) => text).join("");

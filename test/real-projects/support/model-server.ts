@@ -1,11 +1,11 @@
 import { LLMock } from "@copilotkit/aimock";
 
-/** Small, so that an answer of some words comes in several tokens. */
+/** Small chunks, so that an answer of a few words comes in several tokens. */
 const CHUNK_CHARS = 8;
 
 /**
- * The APIs of OpenAI and Anthropic on loopback. Tests say what they answer with; whatever they have not
- * foreseen is a 503, which no test takes for an answer.
+ * Serves the APIs of OpenAI and Anthropic on loopback. Tests define the answers. Any other request gets a 503, which
+ * no test can mistake for an answer.
  */
 export async function startModels(): Promise<LLMock> {
   const models = new LLMock({ host: "127.0.0.1", port: 0, chunkSize: CHUNK_CHARS, strict: true });
@@ -13,7 +13,7 @@ export async function startModels(): Promise<LLMock> {
   return models;
 }
 
-/** The variables by which the providers' own libraries find these models. */
+/** Returns the variables by which the providers' own libraries find these models. */
 export function modelVariables({ baseUrl }: LLMock): Record<string, string> {
   return {
     OPENAI_API_KEY: "a key of the tests",

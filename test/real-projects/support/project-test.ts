@@ -16,15 +16,15 @@ import { modelVariables, startModels } from "./model-server.ts";
 const WORKSPACE_ID = "0b5a1f5e-3f5c-4c1e-9d0e-6f6f0a3f1d10";
 const API_KEY = `tw_${Buffer.alloc(32, "key of the tests").toString("base64url")}`;
 
-/** Both serve the same folder: `npm start`'s platform itself, and a deployment on it. */
+/** Both serve the same folder: the platform itself, as `npm start` does, and a deployment on it. */
 export const PLACES = ["started", "deployed"] as const;
 
 type Place = (typeof PLACES)[number];
 
 export type ServedProject = {
-  /** A copy of the project, whose packages are installed above it. */
+  /** A copy of the project; its packages are installed in a parent folder. */
   folder: string;
-  /** What the platform said of the project, in order. */
+  /** The platform's messages about the project, in order. */
   logs: PlatformLog[];
   graphs: string[];
   client: (place: Place) => Promise<Client>;
@@ -33,17 +33,17 @@ export type ServedProject = {
 };
 
 type ProjectOptions = {
-  /** Where its sources are, when its folder has none of its own. */
+  /** The folder of its sources, if its own folder has none. */
   sources?: string;
-  /** What the models answer with. */
+  /** Defines the models' answers. */
   answers?: (models: LLMock) => void;
-  /** Of its `.env`, beside those that tell it where its models are. */
+  /** Variables of its `.env`, in addition to those with the addresses of its models. */
   env?: (models: LLMock) => Record<string, string>;
 };
 
 /**
- * A `test` whose file shares one project: installed by itself, started, and deployed when a test first
- * asks for that. `path` is that of its folder, such as `current/store`.
+ * Returns a `test` whose file shares one project: its packages are installed, it is started, and it is deployed when a
+ * test first needs that. `path` is its folder, such as `current/store`.
  */
 export function testWithProject(path: string, options: ProjectOptions = {}) {
   return base
@@ -68,7 +68,7 @@ export function testWithProject(path: string, options: ProjectOptions = {}) {
     });
 }
 
-/** A copy for one test file, in a folder of its own below that with the packages. */
+/** Makes a copy for one test file, in a new folder below the one with the packages. */
 async function copyProject(path: string, sources: string): Promise<string> {
   const [group = path] = path.split("/");
   const runs = join(await installGroup(group), "runs");
@@ -92,7 +92,7 @@ async function serve(
     stateDir,
     port: 0,
     watch: false,
-    // `threadworks deploy` reads them from the same sources, and that takes a while.
+    // `threadworks deploy` reads the schemas from the same sources; reading them here, too, would take a while.
     schemas: false,
     vars: { ...textVars(), AGENT_WORKSPACE_ID: WORKSPACE_ID, LOCAL_API_KEY: API_KEY },
     prepareDatabase: (database) =>
@@ -125,7 +125,7 @@ function deployCommand(folder: string, { url }: Platform): ServedProject["deploy
   };
 }
 
-/** The one line that `threadworks deploy` prints to stdout. */
+/** Returns the one line that `threadworks deploy` prints to stdout. Throws when the command failed. */
 function deployedUrl({ code, stdout, stderr }: CommandResult): string {
   if (code !== 0) throw new Error(`threadworks deploy ended with ${code}:\n${stderr}`);
   return stdout.trim();

@@ -3,7 +3,7 @@ import { PLACES, testWithProject } from "./project-test.ts";
 
 const STORY = "Once upon a time there was a graph in a graph.";
 
-/** The same graph with the packages that the folder `path` has. */
+/** Tests the same graph with the packages of the folder `path`. */
 export function testSubgraphTokens(path: string): void {
   const test = testWithProject(path, {
     sources: "current/subgraph-tokens",
@@ -11,7 +11,7 @@ export function testSubgraphTokens(path: string): void {
   });
 
   test.for(PLACES)(
-    "%s, each token of a model two graphs down comes once",
+    "%s: each token of a model two graphs down comes once",
     async (place, { project, expect }) => {
       const client = await project.client(place);
       const tokens = await tokensOf(client, "agent", asked("Tell me a story"));

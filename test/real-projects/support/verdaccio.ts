@@ -13,13 +13,13 @@ import type { Publication } from "../../support/npm-registry.ts";
 type VerdaccioModule = { runServer: (config: string) => Promise<Server> };
 
 export type Registry = {
-  /** Without a slash at its end. */
+  /** Base URL, without a trailing slash. */
   url: string;
   publish: (publication: Publication) => Promise<void>;
   close: () => Promise<void>;
 };
 
-/** Everybody may publish here, and what it does not have it asks nobody for. */
+/** Anyone may publish to this registry, and it has no upstream registry. */
 const CONFIG = {
   auth: { htpasswd: { file: "./htpasswd" } },
   uplinks: {},
@@ -28,11 +28,11 @@ const CONFIG = {
   log: { type: "stdout", format: "json", level: "fatal" },
 };
 
-/** Starts the Verdaccio that is installed in `folder`, empty. */
+/** Starts the Verdaccio that is installed in `folder`, without any packages. */
 export async function startVerdaccio(folder: string): Promise<Registry> {
   const state = mkdtempSync(join(tmpdir(), "threadworks-verdaccio-"));
   const config = join(state, "config.yaml");
-  // JSON is YAML.
+  // YAML includes JSON.
   writeFileSync(config, JSON.stringify({ ...CONFIG, storage: join(state, "storage") }));
   const { runServer } = createRequire(join(folder, "package.json"))("verdaccio") as VerdaccioModule;
   const server = await runServer(config);
@@ -51,7 +51,7 @@ export async function startVerdaccio(folder: string): Promise<Registry> {
   };
 }
 
-/** Asks the registry as `npm publish` does. */
+/** Publishes a package with the request that `npm publish` sends. */
 async function publish(url: string, { name, version, tarball }: Publication): Promise<void> {
   const file = `${name.slice(name.lastIndexOf("/") + 1)}-${version}.tgz`;
   const dist = {

@@ -5,9 +5,9 @@ import type { PlatformProcess } from "./platform-process.ts";
 const SIZE = 4;
 const PAUSE_MS = 100;
 
-/** Batches of runs that are made one after another while everything is killed. */
+/** Creates batches of runs one after another while everything is killed. */
 export class Batches {
-  /** The ids of the runs of each batch that was answered. */
+  /** The run ids of each batch that was answered. */
   readonly answered: string[][] = [];
   readonly #url: string;
   readonly #client: Client;
@@ -19,7 +19,7 @@ export class Batches {
     this.#webhook = webhook;
   }
 
-  /** Goes on until the signal says stop. A batch that a kill meets is not sent again. */
+  /** Creates batches until the signal is aborted. A batch whose request a kill interrupts is not sent again. */
   async make(signal: AbortSignal): Promise<void> {
     for (let batch = 0; !signal.aborted; batch += 1) {
       const runs = await this.#post(batch).catch(() => null);
@@ -28,7 +28,7 @@ export class Batches {
     }
   }
 
-  /** As the SDK does, whose method has no place for `on_completion`. */
+  /** Sends a batch as the SDK does, whose method has no parameter for `on_completion`. */
   async #post(batch: number): Promise<{ run_id: string }[]> {
     const run = {
       assistant_id: "branching",
@@ -46,7 +46,7 @@ export class Batches {
     return (await response.json()) as { run_id: string }[];
   }
 
-  /** The runs that there are, of all batches, by what the index of threads tells: each has a thread of its id. */
+  /** Returns the runs of all batches, from the index of threads: each run has a thread with the run's id. */
   async runIds(): Promise<string[]> {
     const ids: string[] = [];
     for (let offset = 0; ; offset = ids.length) {

@@ -1,9 +1,9 @@
 import type { PlatformProcess } from "./platform-process.ts";
 
-/** The end of a rollout, by a revision's status. */
+/** The statuses of a revision whose rollout has ended. */
 export const ENDED = /^(DEPLOYED|SKIPPED|CREATE_FAILED|BUILD_FAILED|DEPLOY_FAILED|INTERRUPTED)$/;
 
-/** Asks a platform for something below `/v2/deployments`; the answer's JSON. */
+/** Sends a request to a path below `/v2/deployments`, and returns the JSON of the answer. */
 export async function callDeployments(
   platform: PlatformProcess,
   method: string,

@@ -4,11 +4,14 @@ import { indexFileOf } from "../../support/index-file.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Makes ticks of crons due without waiting for their minutes, and remembers which. */
+/** Makes ticks of crons due without waiting for their minutes, and remembers them. */
 export class DueCrons {
   readonly ticks: CronTick[] = [];
   readonly #file: string;
-  /** Long ago: what a sweep notes after a tick is later than all ticks made here. */
+  /**
+   * The time of the next tick, long ago: the time that a sweep notes after a tick is later than all
+   * ticks made here.
+   */
   #next: number;
 
   constructor(stateDir: string, now: number) {
@@ -16,7 +19,10 @@ export class DueCrons {
     this.#next = Math.floor(now / MINUTE_MS) * MINUTE_MS - 30 * 24 * 60 * MINUTE_MS;
   }
 
-  /** Gives another tick to each cron whose last one is noted. While no Worker runs, which does not wait for a lock. */
+  /**
+   * Gives another tick to each cron whose last one is noted. Must be called while no Worker runs, as a Worker does not
+   * wait for a lock.
+   */
   tick(): void {
     this.#open({ readOnly: false }, (database) => {
       const noted = database
@@ -34,7 +40,7 @@ export class DueCrons {
     });
   }
 
-  /** How many crons have a tick that is not noted yet. */
+  /** Returns the number of crons with a tick that is not noted yet. */
   waiting(): number {
     return this.#open({ readOnly: true }, (database) => {
       const count = database.prepare("SELECT count(*) AS n FROM crons WHERE next_run_at <= ?");

@@ -6,8 +6,8 @@ const RETRY_MS = 100;
 export type StreamEvent = { id: string; event: string; data: unknown };
 
 /**
- * Reads a resumable run to its end, whatever happens to the server meanwhile: after each break it
- * joins again behind the last event it got. `events` holds what was read, also while it goes on.
+ * Reads a resumable run to its end, whatever happens to the server meanwhile: after each break it joins again after
+ * the last event that it got. `events` holds the events so far, also while reading continues.
  */
 export async function followRun(
   client: Client,
@@ -30,7 +30,7 @@ export async function followRun(
   }
 }
 
-/** The number of the attempt that each `metadata` event announces. */
+/** Returns the number of the attempt that each `metadata` event announces. */
 export function attemptsOf(events: readonly StreamEvent[]): unknown[] {
   return events
     .filter(({ event }) => event === "metadata")

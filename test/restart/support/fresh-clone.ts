@@ -7,12 +7,12 @@ import { freePort, hasExited, isPortFree, signalGroup } from "./platform-process
 import { until } from "./until.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");
-/** The root's, and those of its workspace. */
+/** The packages of the root and those of its workspace. */
 const INSTALLED = ["node_modules", "cli/node_modules"];
 const START_TIMEOUT_MS = 180_000;
 const END_TIMEOUT_MS = 60_000;
 
-/** A folder with this repository's files as a clone has them, and with its packages installed. */
+/** A folder with this repository's files, as in a clone, and with its packages installed. */
 export class FreshClone {
   readonly path: string;
   #running: ChildProcess | undefined;
@@ -23,7 +23,7 @@ export class FreshClone {
     const list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     const files = execFileSync("git", list, { cwd: REPO_ROOT, encoding: "utf8" }).split("\0");
     for (const file of files) {
-      // One that was removed is listed until the next commit.
+      // Git lists a removed file until the next commit.
       if (file !== "" && existsSync(join(REPO_ROOT, file))) {
         cpSync(join(REPO_ROOT, file), join(this.path, file));
       }
@@ -35,7 +35,7 @@ export class FreshClone {
     }
   }
 
-  /** A variable of its `.dev.vars`. */
+  /** Returns a variable of its `.dev.vars`. */
   devVar(name: string): string {
     const text = readFileSync(join(this.path, ".dev.vars"), "utf8");
     const value = new RegExp(`^${name}=(.*)$`, "m").exec(text)?.[1];
@@ -43,7 +43,7 @@ export class FreshClone {
     return value;
   }
 
-  /** Runs a command to its end, and resolves with what it printed; throws when it fails. */
+  /** Runs a command to its end, and resolves with its output. Throws when it fails. */
   async run(file: string, ...args: string[]): Promise<string> {
     const child = this.#spawn(file, args);
     try {
@@ -55,13 +55,13 @@ export class FreshClone {
     }
   }
 
-  /** Starts `wrangler dev` on a free port; resolves with its port when it answers. */
+  /** Starts `wrangler dev` on a free port. Resolves with the port when it answers. */
   async startDev(): Promise<number> {
     const port = await freePort();
     const child = this.#spawn("npx", ["--no-install", "wrangler", "dev", "--port", String(port)]);
     const isAnswering = async (): Promise<boolean> => {
       if (hasExited(child)) throw new Error(`wrangler dev ended:\n${this.#output}`);
-      // What takes the port first is not the Worker yet.
+      // The port is taken before the Worker answers.
       return (await fetch(`http://127.0.0.1:${port}/ok`).catch(() => null))?.ok ?? false;
     };
     try {
@@ -72,12 +72,12 @@ export class FreshClone {
     return port;
   }
 
-  /** What the last command has printed. */
+  /** The output of the last command. */
   get output(): string {
     return this.#output;
   }
 
-  /** Ends the command that is running, and all that it has started. */
+  /** Ends the running command and all processes that it started. */
   async end(port?: number): Promise<void> {
     const child = this.#running;
     this.#running = undefined;
@@ -97,7 +97,7 @@ export class FreshClone {
     this.#output = "";
     const child = spawn(file, args, {
       cwd: this.path,
-      // A group of its own, so that one signal reaches all of it and nothing else.
+      // The command has its own process group, so that one signal reaches all of it and nothing else.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: {

@@ -23,8 +23,8 @@ const PORTS = 10_000;
 type Started = { child: ChildProcess; pid: number; workerdPid: number };
 
 /**
- * `npm start`'s process on a state directory of its own, which survives the process: it can be ended
- * in every way and started again on the same port.
+ * The process of `npm start` on a new state directory, which survives the process: it can be ended in every way and
+ * started again on the same port.
  */
 export class PlatformProcess {
   readonly stateDir: string;
@@ -45,11 +45,11 @@ export class PlatformProcess {
     this.#ownsStateDir = stateDir === undefined;
     this.stateDir = stateDir ?? mkdtempSync(join(tmpdir(), "threadworks-restart-"));
     if (this.#ownsStateDir) seedState(this.stateDir);
-    // Tests decide themselves what a failed request means.
+    // Tests decide themselves how to handle a failed request.
     this.client = new Client({ apiUrl: this.url, callerOptions: { maxRetries: 0 } });
   }
 
-  /** On a new state directory, unless one is given; with variables that win over `.dev.vars`. */
+  /** Starts on a new state directory, unless one is given. The variables override those of `.dev.vars`. */
   static async start(
     options: { stateDir?: string; vars?: Record<string, string> } = {},
   ): Promise<PlatformProcess> {
@@ -70,12 +70,12 @@ export class PlatformProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The key of the workspace that `npm start` sets up. */
+  /** The API key of the workspace that `npm start` sets up. */
   get apiKey(): string {
     return devVar("LOCAL_API_KEY");
   }
 
-  /** The bucket of `npm start`, which stays where it is when the process is started again. */
+  /** The bucket of `npm start`, whose address survives restarts of the process. */
   get s3(): LocalS3 {
     return localS3(Number(readFileSync(join(this.stateDir, "s3-port"), "utf8")), {
       accessKeyId: devVar("LOCAL_S3_ACCESS_KEY_ID"),
@@ -83,12 +83,12 @@ export class PlatformProcess {
     });
   }
 
-  /** What the process printed last, of all its starts. */
+  /** The latest output of the process, over all of its starts. */
   get output(): string {
     return this.#output;
   }
 
-  /** The script that `npm start` runs, the server below it, and the workerd below that. */
+  /** Process ids of the script that `npm start` runs, its child server, and the server's child workerd. */
   get pids(): { launcher: number; server: number; workerd: number } {
     const { pid, workerdPid } = this.#running();
     const owner: { pid: number } = JSON.parse(
@@ -110,7 +110,7 @@ export class PlatformProcess {
     ];
     const child = spawn(process.execPath, [join(REPO_ROOT, "scripts/start.mjs"), ...args], {
       cwd: REPO_ROOT,
-      // A group of its own, so that one signal reaches all of it and nothing else.
+      // The process has its own group, so that one signal reaches all of it and nothing else.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: environment(),
@@ -122,7 +122,7 @@ export class PlatformProcess {
     this.#started = { child, pid, workerdPid: this.#workerdPid() };
   }
 
-  /** Ends everything at once, as a power cut would. */
+  /** Kills everything at once, as a power cut would. */
   async kill(): Promise<void> {
     const { child, pid, workerdPid } = this.#running();
     const exited = hasExited(child) ? null : once(child, "exit");
@@ -136,7 +136,7 @@ export class PlatformProcess {
     this.#started = undefined;
   }
 
-  /** Ends workerd alone, which the server then starts again; resolves when it answers. */
+  /** Kills workerd alone, which the server then starts again. Resolves when it answers. */
   async crash(): Promise<void> {
     const { child, pid, workerdPid } = this.#running();
     process.kill(workerdPid, "SIGKILL");
@@ -153,7 +153,7 @@ export class PlatformProcess {
     await this.start();
   }
 
-  /** Asks it to end; resolves with its exit code. */
+  /** Sends the signal, and resolves with the exit code. */
   async stop(signal: "SIGTERM" | "SIGINT"): Promise<number | null> {
     const { child } = this.#running();
     child.kill(signal);
@@ -168,7 +168,7 @@ export class PlatformProcess {
     return child.exitCode;
   }
 
-  /** Ends what still runs and removes the state. */
+  /** Kills what is still running, and removes the state. */
   async dispose(): Promise<void> {
     if (this.#started !== undefined) await this.kill();
     if (this.#ownsStateDir) rmSync(this.stateDir, { recursive: true, force: true, maxRetries: 5 });
@@ -223,7 +223,7 @@ export function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // One that has ended but was not waited for yet still answers to signals.
+  // A process that has ended but was not waited for yet still answers to signals.
   const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "utf8") : "";
   return !/^\d+ \(.*\) [ZX]/s.test(stat);
 }
@@ -267,7 +267,7 @@ function devVar(name: string): string {
   return value;
 }
 
-/** Not that of this test: the script would take the test's npm for its own. */
+/** Returns an environment other than the test's own: the script would mistake the test's npm for its own. */
 function environment(): NodeJS.ProcessEnv {
   const { npm_lifecycle_event: _event, NODE_OPTIONS: _options, ...rest } = process.env;
   return rest;

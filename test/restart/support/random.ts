@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, so that a failure can be repeated. */
+/** Pseudo-random numbers that are the same for the same seed, so that a failure can be repeated. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from `from` to `to`, both included. */
+  /** Returns a whole number from `from` to `to`, inclusive. */
   between(from: number, to: number): number {
     return from + Math.floor(this.#next() * (to - from + 1));
   }
@@ -15,7 +15,7 @@ export class Random {
     return values[this.between(0, values.length - 1)] ?? values[0];
   }
 
-  /** The mulberry32 generator. */
+  /** Returns the next number of the mulberry32 generator. */
   #next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -25,7 +25,7 @@ export class Random {
   }
 }
 
-/** RESTART_SEED repeats a former run. */
+/** Returns a seed. RESTART_SEED repeats a former run. */
 export function chooseSeed(): number {
   const given = process.env["RESTART_SEED"];
   return given === undefined ? Math.floor(Math.random() * 1_000_000) : Number(given);

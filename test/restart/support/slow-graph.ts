@@ -7,7 +7,7 @@ export function stepTexts({ label, steps }: Pick<SlowInput, "label" | "steps">):
   return Array.from({ length: steps }, (_, index) => `${label} step ${index + 1}`);
 }
 
-/** The texts of the messages that the thread's latest checkpoint holds. */
+/** Returns the texts of the messages in the thread's latest checkpoint. */
 export async function messageTexts(client: Client, threadId: string): Promise<string[]> {
   const { values } = await client.threads.getState<{ messages?: { content: string }[] }>(threadId);
   return (values.messages ?? []).map(({ content }) => content);

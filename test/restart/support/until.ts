@@ -1,6 +1,6 @@
 const POLL_MS = 20;
 
-/** Resolves with the first value that is neither false nor null; throws when it takes too long. */
+/** Polls, and resolves with the first value that is neither false nor null. Throws after the time-out. */
 export async function until<T>(
   probe: () => T | false | null | Promise<T | false | null>,
   timeoutMs: number,

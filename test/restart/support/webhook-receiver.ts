@@ -7,14 +7,14 @@ const MAX_ANSWER_MS = 120;
 type Delivery = { id: string; body: Record<string, unknown> };
 
 export type WebhookReceiver = {
-  /** The address for one kind of webhook. */
+  /** Returns the address for one kind of webhook. */
   address: (kind: string) => string;
-  /** The messages of a kind, by their ids: of each all that came, as often as it came. */
+  /** Returns the messages of a kind by their ids, each as often as it came. */
   received: (kind: string) => Map<string, Record<string, unknown>[]>;
   close: () => Promise<void>;
 };
 
-/** Takes webhooks, each after a moment that the kill of its sender may fall into. */
+/** Receives webhooks, and answers each after a delay, in which its sender may be killed. */
 export async function startWebhookReceiver(random: Random): Promise<WebhookReceiver> {
   const upstream = await startUpstream((_request, response) => {
     void sleep(random.between(0, MAX_ANSWER_MS)).then(() => response.end());

@@ -11,7 +11,7 @@ const UI: WalkCases = {
       const html = await client["~ui"].getComponent("branching", "trail");
       expect(html).toMatch(/__LGUI_branching\.render\("trail", "\{\{shadowRootId\}\}"\)/);
     },
-    // Components are the project's, and the same for all of its users.
+    // Components belong to the project, and are the same for all of its users.
     about: null,
   },
 };
@@ -25,7 +25,7 @@ const OF_CLIENTS: Record<string, WalkCases> = {
   "~ui": UI,
 };
 
-/** What is known of each public method of the SDK's clients, by `<client>.<method>`. */
+/** The cases of all public methods of the SDK's clients, keyed by `<client>.<method>`. */
 export const CASES: ReadonlyMap<string, WalkCase> = new Map(
   Object.entries(OF_CLIENTS).flatMap(([client, cases]) =>
     Object.entries(cases).map(([method, each]) => [`${client}.${method}`, each] as const),

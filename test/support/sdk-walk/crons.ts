@@ -6,12 +6,12 @@ type CronJson = Record<string, unknown> & { cron_id: string };
 
 type Given = Parameters<Client["crons"]["create"]>[1];
 
-/** The SDK calls what it gets a run, though it is a cron. */
+/** Creates a cron. The SDK's type calls the result a run. */
 async function create({ client }: Walk, assistantId: string, given: Given): Promise<CronJson> {
   return (await client.crons.create(assistantId, given)) as unknown as CronJson;
 }
 
-/** A cron as it is told when it is new, but for what `given` says of it. */
+/** Returns the JSON of a new cron, with the changes in `given`. */
 function newCron(walk: Walk, given: object): object {
   const { expect, user } = walk;
   return {

@@ -14,10 +14,10 @@ import {
   type WalkCases,
 } from "./walk.ts";
 
-/** The SDK sends the members of a batch as they are named, whatever its types say. */
+/** The SDK sends the members of a batch unchanged, whatever its types declare. */
 type BatchRun = Parameters<Client["runs"]["createBatch"]>[0][number] & { on_completion: string };
 
-/** A run of its own thread that is at work, and goes on. */
+/** Starts a long run on a new thread, and waits until it is running. */
 async function longRun(walk: Walk): Promise<{ threadId: string; runId: string }> {
   const { client, expect } = walk;
   const threadId = await newThread(walk);

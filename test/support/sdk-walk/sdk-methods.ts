@@ -1,13 +1,13 @@
 import type { Client } from "@langchain/langgraph-sdk";
 
 export type SdkMethods = {
-  /** `<client>.<method>` of all clients that a client has. */
+  /** `<client>.<method>` of all clients that are members of the SDK's client. */
   own: string[];
-  /** What these have from the class that all of them extend: how requests are made, for no user of the SDK. */
+  /** Methods of their common base class, which make requests and are not meant for the SDK's users. */
   inherited: string[];
 };
 
-/** The methods of the SDK's clients, by reflection. */
+/** Returns the methods of the SDK's clients, by reflection. */
 export function sdkMethods(client: Client): SdkMethods {
   const own: string[] = [];
   const inherited = new Set<string>();

@@ -1,7 +1,7 @@
 import { ISO_TIME } from "../uuid.ts";
 import { KEY, stored, type WalkCases } from "./walk.ts";
 
-/** A namespace that only one case knows. */
+/** Returns a namespace for a single case. */
 function newNamespace(): string[] {
   return ["walk", crypto.randomUUID()];
 }
@@ -14,7 +14,7 @@ export const STORE: WalkCases = {
       await store.putItem(namespace, KEY, { city: "Basel" });
       expect((await store.getItem(namespace, KEY))?.value).toEqual({ city: "Basel" });
     },
-    // It goes to the user's own namespace: that nothing of the owner's was changed is seen afterwards.
+    // The item goes to the caller's own namespace; that the owner's is unchanged is checked afterwards.
     about: (client, { store_namespace }) =>
       client.store.putItem(store_namespace, KEY, { taken: 1 }),
   },

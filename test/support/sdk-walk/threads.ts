@@ -11,7 +11,7 @@ import {
   type WalkCases,
 } from "./walk.ts";
 
-/** A thread as it is told when it is new, but for what `given` says of it. */
+/** Returns the JSON of a new thread, with the changes in `given`. */
 function newThreadJson(walk: Walk, given: object = {}): object {
   const { expect } = walk;
   return {
@@ -29,7 +29,7 @@ function newThreadJson(walk: Walk, given: object = {}): object {
   };
 }
 
-/** The stream of the protocol, closed in the end. */
+/** Opens a stream of the protocol, and closes it at the end. */
 async function withStream<T>(
   { client }: Pick<Walk, "client">,
   threadId: string,
@@ -280,7 +280,7 @@ export const THREADS: WalkCases = {
   },
 
   patchState: {
-    // Not served: docs/api.md.
+    // This method is not served: see docs/api.md.
     check: async (walk) => {
       const threadId = await newThread(walk);
       const patched = walk.client.threads.patchState(threadId, { a: 1 });

@@ -3,57 +3,57 @@ import { type ExpectStatic, vi } from "vitest";
 import { type AgentIds, makeThings, MISSING_IDS } from "../agent-routes.ts";
 import { MISSING_ID } from "../uuid.ts";
 
-/** A server, and who asks it. */
+/** A server, and the user who calls it. */
 export type Walk = {
   client: Client;
-  /** The user that the project knows; null where a key of the platform is asked for. */
+  /** The user as the project authenticates it; null if the server needs a key of the platform. */
   user: string | null;
   expect: ExpectStatic;
 };
 
-/** What somebody has: an item of the store besides what the paths of the API name. */
+/** The resources of a user: those with an id in the API's paths, and an item of the store. */
 export type Things = AgentIds & {
-  /** Of an item of the store, as it is stored. */
+  /** The item's namespace, as it is stored. */
   store_namespace: string[];
   /** A cron of the thread. */
   thread_cron_id: string;
 };
 
-/** What is known of one method of the SDK. */
+/** The test case of one method of the SDK. */
 export type WalkCase = {
-  /** Calls it, and looks at the whole answer or reads back what it has done. */
+  /** Calls the method, and checks the whole answer or reads back its effect. */
   check: (walk: Walk) => Promise<void>;
-  /** The call about somebody's things; null for a method that names nothing that is somebody's. */
+  /** Calls the method for a user's resources; null if the method names no resource of a user. */
   about: ((client: Client, things: Things) => Promise<unknown>) | null;
-  /** It makes something by an id: another user learns that the id is taken, and nothing else. */
+  /** Whether it creates a resource with an id: another user learns that the id is taken, and nothing else. */
   takesIds?: true;
-  /** What the SDK sends for its own part, and the server says that it ignores. */
+  /** Fields that the SDK itself sends, and that the server reports as ignored. */
   ignored?: string[];
 };
 
 export type WalkCases = Record<string, WalkCase>;
 
-/** No test is there at midnight of a new year. */
+/** No test runs at midnight of a new year. */
 export const YEARLY = "0 0 1 1 *";
 
 export const ALL_STEPS = { counter: 3, trail: ["first", "second", "third"] };
 
-/** For runs that are to be found at work: they go on until somebody ends them. */
+/** Input of runs that tests need to find running: they go on until they are cancelled. */
 export const LONG = { input: { steps: 100_000, delay_ms: 20, label: "long" } };
 
 export const KEY = "k";
 
-/** Metadata as it is stored: the project's handler writes the owner into it. */
+/** Returns metadata as it is stored: the project's handler writes the owner into it. */
 export function owned({ user }: Walk, metadata: object = {}): object {
   return user === null ? metadata : { ...metadata, owner: user };
 }
 
-/** A namespace as it is stored: the project's handler puts the user before it. */
+/** Returns a namespace as it is stored: the project's handler puts the user in front of it. */
 export function stored({ user }: Pick<Walk, "user">, namespace: string[]): string[] {
   return user === null ? namespace : [user, ...namespace];
 }
 
-/** An assistant of one's own: whose it is decides who sees it, and a graph's default one is nobody's. */
+/** Creates an assistant with an owner: the owner determines who sees it, and a graph's default assistant has none. */
 export async function newAssistant({ client }: Walk, graphId = "branching") {
   return client.assistants.create({ graphId, name: `of ${graphId}`, metadata: { made: "here" } });
 }
@@ -62,7 +62,7 @@ export async function newThread({ client }: Pick<Walk, "client">): Promise<strin
   return (await client.threads.create()).thread_id;
 }
 
-/** A thread whose only run has ended. */
+/** Creates a thread whose only run has ended. */
 export async function threadWithRun(walk: Walk): Promise<{ threadId: string; runId: string }> {
   const threadId = await newThread(walk);
   await walk.client.runs.wait(threadId, "branching", { input: {} });
@@ -70,7 +70,7 @@ export async function threadWithRun(walk: Walk): Promise<{ threadId: string; run
   return { threadId, runId: run?.run_id ?? "" };
 }
 
-/** What lists and searches show comes after the answer that it follows from. */
+/** Retries a check: lists and searches lag behind the answers that changed them. */
 export function eventually(look: () => Promise<void>): Promise<void> {
   return vi.waitFor(look, { timeout: 150_000, interval: 50 });
 }

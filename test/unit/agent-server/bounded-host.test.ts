@@ -4,7 +4,7 @@ import type { GraphHostApi } from "../../../src/graph-runtime/protocol.ts";
 
 const LIMIT_MS = 30_000;
 
-/** A host none of whose calls ever ends. */
+/** A host whose calls never end. */
 const silent = new Proxy({} as GraphHostApi, { get: () => () => new Promise(() => {}) });
 
 const request = {} as never;
@@ -52,13 +52,13 @@ describe("boundedHost", () => {
     });
   });
 
-  test("leaves a run its own time", async ({ expect }) => {
+  test("does not limit the time of a run", async ({ expect }) => {
     const run = boundedHost(silent, LIMIT_MS).run(request, request);
     const waited = vi.advanceTimersByTimeAsync(10 * LIMIT_MS).then(() => "waited");
     expect(await Promise.race([run, waited])).toBe("waited");
   });
 
-  test("answers and fails as the host does", async ({ expect }) => {
+  test("returns and throws what the host does", async ({ expect }) => {
     const answer = { ok: false, code: "graph_failed", message: "no" };
     const host = {
       describe: async () => {

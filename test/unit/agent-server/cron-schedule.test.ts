@@ -31,13 +31,13 @@ describe("the next tick", () => {
     expect(next(schedule, timezone, after)).toBe(expected);
   });
 
-  test("of an hour that a clock shows twice is one", ({ expect }) => {
+  test("occurs once in an hour that the clock shows twice", ({ expect }) => {
     const first = next("30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z");
     expect(first).toBe("2026-10-25T00:30:00.000Z");
     expect(next("30 2 * * *", "Europe/Berlin", first ?? "")).toBe("2026-10-26T01:30:00.000Z");
   });
 
-  test("may be at the end and not after it", ({ expect }) => {
+  test("may be at the end, but not after it", ({ expect }) => {
     const after = "2026-11-22T16:30:00Z";
     expect(next("0 * * * *", null, after, "2026-11-22T17:00:00Z")).toBe("2026-11-22T17:00:00.000Z");
     expect(next("0 * * * *", null, after, "2026-11-22T16:59:59Z")).toBe(null);
@@ -46,7 +46,7 @@ describe("the next tick", () => {
 
 describe("a schedule", () => {
   test.for(["* * * * *", " 0  9 * * 1 ", "*/5 0-6 1,15 JAN-MAR *", "@hourly", "0 0 L * *"])(
-    "%j can be followed",
+    "is valid: %j",
     (schedule, { expect }) => {
       expect(scheduleFault(schedule)).toBe(null);
     },
@@ -60,11 +60,11 @@ describe("a schedule", () => {
     ["60 * * * *", /minute/],
     ["a b c d e", /cron expression/],
     ["0 0 30 2 *", /no tick/],
-  ] as const)("%j cannot", ([schedule, fault], { expect }) => {
+  ] as const)("is invalid: %j", ([schedule, fault], { expect }) => {
     expect(scheduleFault(schedule)).toMatch(fault);
   });
 
-  test("has a zone that is known", ({ expect }) => {
+  test("must have a known time zone", ({ expect }) => {
     const names = ["UTC", "Europe/Berlin", "Middle/Earth", "", "x".repeat(1000)];
     expect(names.map(isTimezone)).toEqual([true, true, false, false, false]);
   });
@@ -77,7 +77,7 @@ describe("the id of a tick's run", () => {
     expect(runIdOfTick({ cronId: CRON, at })).toBe(runIdOfTick({ cronId: CRON, at }));
   });
 
-  test("is another one for another tick or cron, and later for a later tick", ({ expect }) => {
+  test("differs between ticks and crons, and sorts by the time of the tick", ({ expect }) => {
     const id = runIdOfTick({ cronId: CRON, at });
     const later = runIdOfTick({ cronId: CRON, at: at + 60_000 });
     const other = runIdOfTick({ cronId: CRON.replace("b", "c"), at });

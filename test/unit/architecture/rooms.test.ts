@@ -8,10 +8,10 @@ import { ROOMS } from "../../../scripts/architecture/rooms.ts";
 
 const REPO_ROOT = resolve(import.meta.dirname, "../../..");
 
-/** What the linter says of a file: the rule, and the room or package that the import was refused for. */
+/** A finding of the linter: the rule, and a message with the room or package whose import was refused. */
 type Refusal = { file: string; rule: string; message: string };
 
-/** An empty copy of the repository's linter, in which imports can be planted. */
+/** A copy of the repository's linter without other files, in which imports can be planted. */
 class Copy {
   readonly root: string;
 
@@ -29,7 +29,7 @@ class Copy {
     writeFileSync(join(this.root, path), text);
   }
 
-  /** Lints everything. The linter fails where it finds something, which is what it says on its output. */
+  /** Lints everything. The linter fails when it has findings, which are in its output. */
   async lint(): Promise<Refusal[]> {
     const oxlint = join(REPO_ROOT, "node_modules/.bin/oxlint");
     const output = await new Promise<string>((done) => {
@@ -46,7 +46,7 @@ class Copy {
   }
 }
 
-/** Files in which an import is planted that their room may not have. */
+/** Files with a planted import that their room may not have. */
 const REFUSED = [
   ["src/bulk-export/execution/planted.ts", "hono"],
   ["src/agent-server/assistants/assistant-service.ts", "@hono/zod-openapi"],
@@ -63,7 +63,7 @@ const test = base
     onCleanup(() => rmSync(root, { recursive: true, force: true }));
     return new Copy(root);
   })
-  // The linter takes a second to start: all of these imports are refused by one run of it.
+  // The linter takes a second to start, so all of these imports are checked in one run.
   .extend("refusals", { scope: "file" }, async () => {
     const root = mkdtempSync(join(tmpdir(), "threadworks-rooms-"));
     try {
@@ -82,7 +82,7 @@ const test = base
     }
   });
 
-/** A file of a room: what others import of it, and where imports are planted when it is a folder. */
+/** Returns a file of a room, which others import from; in a folder, it is where imports are planted. */
 function fileIn({ paths: [path] }: Room, name: string): string {
   if (!path.endsWith(".ts")) return `${path}/${name}.ts`;
   return path.replace("*", "tracing").replace(/\{(\w[\w-]*)[^}]*\}/, "$1");
@@ -96,14 +96,14 @@ function importsOf(from: string, targets: readonly string[]): string {
   const lines = targets.map((target, index) => {
     const path = relative(dirname(from), target);
     const specifier = path.startsWith(".") ? path : `./${path}`;
-    // A type alone is a dependency, too.
+    // An import of a type is a dependency, too.
     const kind = index % 2 === 0 ? "import type" : "import";
     return `${kind} { here as here${index} } from "${specifier}";`;
   });
   return `${lines.join("\n")}\nexport const here = true;\n`;
 }
 
-test("a room may import what its table says, and no other room", async ({ copy, expect }) => {
+test("a room may import the rooms in its table, and no others", async ({ copy, expect }) => {
   const expected: string[] = [];
   for (const room of ROOMS) {
     const from = fileIn(room, "planted");
@@ -129,7 +129,7 @@ test.for(REFUSED)("%s may not import %s", async ([from, specifier], { refusals, 
   expect(messages).toContainEqual(expect.stringContaining(`'${specifier}'`));
 });
 
-test("no room imports, by however many others, itself", ({ expect }) => {
+test("no room imports itself through other rooms", ({ expect }) => {
   const below = new Set<string>();
   for (const { name, mayImport } of ROOMS) {
     expect(mayImport.filter((other) => !below.has(other))).toEqual([]);
@@ -137,7 +137,7 @@ test("no room imports, by however many others, itself", ({ expect }) => {
   }
 });
 
-test("a file that is in no room is refused", async ({ copy, expect }) => {
+test("a file outside of all rooms is refused", async ({ copy, expect }) => {
   copy.write("src/elsewhere/planted.ts", "export const here = true;\n");
 
   expect((await copy.lint()).map(({ file, rule }) => [file, rule])).toEqual([

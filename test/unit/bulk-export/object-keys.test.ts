@@ -41,5 +41,5 @@ test("file names sort in the order of the files", () => {
 test("a cursor is read as it was written", () => {
   const cursor = { startTime: 1_772_668_799_000_001, id: "0199f0a2-0000-7000-8000-000000000001" };
   assert.deepEqual(parseCursor(formatCursor(cursor)), cursor);
-  assert.throws(() => parseCursor("yesterday"), "no cursor: yesterday");
+  assert.throws(() => parseCursor("yesterday"), "not a cursor: yesterday");
 });

@@ -19,7 +19,7 @@ test("an empty range has no parts", () => {
   assert.deepEqual(partitionByDay({ start: DAY, end: DAY }), []);
 });
 
-test("the parts tile the range, each within one day", () => {
+test("the parts cover the range without overlap, each within one day", () => {
   const time = fc.integer({ min: 0, max: 400 * DAY });
   fc.assert(
     fc.property(time, time, (a, b) => {

@@ -27,7 +27,7 @@ const AGENT = {
   active_revision_id: "r-2",
 };
 
-/** Answers by `<method> <path>`, without the query; everything else with 404. */
+/** Starts a server with replies by `<method> <path>`, without the query. Everything else is a 404. */
 async function serverWith(
   replies: Record<string, (request: SeenRequest) => Reply>,
 ): Promise<ScriptedServer> {
@@ -45,7 +45,7 @@ function run(server: ScriptedServer, ...args: string[]): Promise<CommandResult> 
 }
 
 test(
-  "a command finds the platform of this machine, and the key that it was started with",
+  "a command finds this machine's platform, and the key that it was started with",
   async ({ expect }) => {
     const server = await serverWith({
       "GET /v2/deployments": () => ({ json: { resources: [] } }),
@@ -61,7 +61,7 @@ test(
     expect(found).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
     expect(server.seen[0]?.headers["x-api-key"]).toBe(key);
 
-    // That of a process which was ended by force stays behind.
+    // The record of a killed process is left behind.
     const ended = startThreadworks(["--help"]);
     await ended.ended;
     announce(ended.child.pid ?? 0);
@@ -96,7 +96,7 @@ test(
 );
 
 test(
-  "revisions list says which one serves",
+  "revisions list shows which revision serves",
   async ({ expect }) => {
     const created_at = "2026-03-08T00:00:00Z";
     const server = await serverWith({
@@ -171,7 +171,7 @@ test(
 );
 
 test(
-  "what is not there is named",
+  "an error names the missing resource",
   async ({ expect }) => {
     const server = await serverWith({
       "GET /v2/deployments": () => ({ json: { resources: [AGENT] } }),
@@ -193,7 +193,7 @@ test(
 );
 
 test(
-  "logs follows what is asked for, and goes on with lines that come",
+  "logs applies its filters, and follows new lines",
   async ({ expect }) => {
     const messages = ["first", "second"];
     const server = await serverWith({

@@ -6,10 +6,10 @@ import { buildProject, type BuiltProject } from "../../../cli/project/build-proj
 import type { LangGraphChoice } from "../../../cli/project/langchain-source.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-/** Hands back what it was given, so that a test can look at it by importing the bundle. */
+/** Returns its argument, so that a test can inspect it by importing the bundle. */
 const STUB_HOST = "export const defineGraphHost = (project) => project;";
 
-/** One of the graph host's modules that imports LangChain. */
+/** A module of the graph host that imports LangChain. */
 const MODULE_OF_HOST = resolve(import.meta.dirname, "../../../src/graph-runtime/async-context.ts");
 
 const REPO_MODULES = resolve(import.meta.dirname, "../../../node_modules");
@@ -44,13 +44,13 @@ async function load(folder: string): Promise<Bundle> {
   )) as Bundle;
 }
 
-/** What a graph's module exports. */
+/** Returns the export of a graph's module. */
 async function graphOf({ GraphHost }: Bundle, id: string): Promise<unknown> {
   const graph = GraphHost.graphs[id];
   return (await graph?.load())?.[graph?.exportName ?? ""];
 }
 
-/** esbuild writes what is not ASCII as escapes. */
+/** Replaces esbuild's escapes by the characters, as it escapes everything that is not ASCII. */
 function unescaped(code: string): string {
   return code.replaceAll(/\\x([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
@@ -68,7 +68,7 @@ async function problemOf(files: Record<string, string | object>): Promise<string
 }
 
 describe("a bundle", () => {
-  test("holds every graph under its id", async ({ expect }) => {
+  test("contains every graph under its id", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "agent.ts": 'import { name } from "./name.ts";\nexport const graph: string = name;',
@@ -114,7 +114,7 @@ describe("a bundle", () => {
     });
   });
 
-  test("leaves classes and functions the names that they were written with", async ({ expect }) => {
+  test("keeps the names of classes and functions", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "other.ts":
@@ -128,7 +128,7 @@ describe("a bundle", () => {
     expect(names).toEqual(["Model", "route", "choose", "Model", "choose", "route"]);
   });
 
-  test("holds what decides who may do what", async ({ expect }) => {
+  test("contains the project's authorisation", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "agent.ts": "export const graph = 1;",
@@ -156,7 +156,7 @@ describe("a bundle", () => {
     expect(inputs).toContain(join(folder, "auth.ts"));
   });
 
-  test("is made of an auth module that only a Worker can evaluate", async ({ expect }) => {
+  test("can contain an auth module that only a Worker can evaluate", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "agent.ts": "export const graph = 1;",
@@ -171,9 +171,7 @@ describe("a bundle", () => {
     expect(readdirSync(join(folder, "out")).toSorted()).toEqual(["project.js", "project.js.map"]);
   });
 
-  test("evaluates a graph's module when the graph is asked for, and no other", async ({
-    expect,
-  }) => {
+  test("evaluates a graph's module on demand, and no other", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": `globalThis.evaluated = ["host"];\n${STUB_HOST}`,
       "agent.ts": `
@@ -193,9 +191,7 @@ describe("a bundle", () => {
     await expect(graphOf(bundle, "broken")).rejects.toThrow("broken");
   });
 
-  test("tells modules where they are: below /bundle, beside the project's text files", async ({
-    expect,
-  }) => {
+  test("gives modules paths below /bundle, beside the project's text files", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": `Object.assign(globalThis, { __threadworks_dirname: "/bundle" });\n${STUB_HOST}`,
       ".gitignore": "*.md\n!system.md\n!node_modules/\n",
@@ -234,9 +230,7 @@ describe("a bundle", () => {
     expect(warnings).toEqual([expect.stringContaining("Graphs cannot read large.txt: at most")]);
   });
 
-  test("tells a package that it is not the program, so that it does not begin to be one", async ({
-    expect,
-  }) => {
+  test("prevents a package from running as the main program", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": `Object.assign(globalThis, { __threadworks_main: {} });\n${STUB_HOST}`,
       "node_modules/installed/package.json": { name: "installed", main: "index.js" },
@@ -251,7 +245,7 @@ describe("a bundle", () => {
     expect(await graphOf(await load(folder), "agent")).toEqual([false, false]);
   });
 
-  test("imports by a variable what its file lists and the project has installed", async ({
+  test("resolves variable imports to modules that the file lists and the project has installed", async ({
     expect,
   }) => {
     const folder = temporaryProject({
@@ -279,7 +273,7 @@ describe("a bundle", () => {
     });
   });
 
-  test("has of zod what the project uses, and none of its languages without need", async ({
+  test("contains only the used parts of zod, and its locales only if needed", async ({
     expect,
   }) => {
     const built = async (graph: string): Promise<{ value: unknown; text: string }> => {
@@ -306,9 +300,7 @@ describe("a bundle", () => {
     expect(unescaped(whole.text)).toContain(GERMAN);
   });
 
-  test("takes a package's entry for Node where the one for browsers lacks what is used", async ({
-    expect,
-  }) => {
+  test("uses a package's entry for Node if the browser's lacks an import", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "node_modules/lacking/package.json": {
@@ -348,7 +340,7 @@ describe("a bundle", () => {
     ]);
   });
 
-  test("lets what an installed package misses fail when it is reached", async ({ expect }) => {
+  test("fails only when a missing dependency of a package is reached", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "node_modules/optional/package.json": { name: "optional", main: "index.js" },
@@ -391,7 +383,7 @@ describe("a bundle", () => {
     expect([...text.matchAll(/from "(?!node:)(.*)"/g)].map(([, name]) => name)).toEqual([]);
   });
 
-  test("has the project's own LangChain for the graph host's code, too", async ({ expect }) => {
+  test("uses the project's own LangChain for the graph host's code, too", async ({ expect }) => {
     const folder = temporaryProject({
       "node_modules/@langchain/core/package.json": {
         version: "1.0.0",
@@ -414,7 +406,7 @@ describe("a bundle", () => {
     expect(text).toContain("globalThis.seenByHost");
   });
 
-  test("has this platform's LangChain for everybody when that is asked for", async ({ expect }) => {
+  test("uses this platform's LangChain for all code on request", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "node_modules/@langchain/core/package.json": { version: "0.1.0", main: "index.js" },
@@ -428,7 +420,7 @@ describe("a bundle", () => {
     expect(await graphOf(await load(folder), "agent")).toBeTypeOf("function");
   });
 
-  test("carries the schemas of the graphs' types", async ({ expect }) => {
+  test("contains the schemas of the graphs' types", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "types.ts": "export type Item = string;",
@@ -469,7 +461,7 @@ describe("a bundle", () => {
     });
   });
 
-  test("is made without schemas when the types cannot be read", async ({ expect }) => {
+  test("is made without schemas if the types cannot be read", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "agent.ts": 'export * from "./graph.js";',
@@ -487,7 +479,7 @@ describe("a bundle", () => {
 });
 
 describe("a project is refused", () => {
-  test("by graph and export when the export is missing", async ({ expect }) => {
+  test("with the graph and the export if the export is missing", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": "export const other = 1;",
       "langgraph.json": { graphs: { agent: "./agent.ts:graph", good: "./agent.ts:other" } },
@@ -498,7 +490,7 @@ describe("a project is refused", () => {
     );
   });
 
-  test("when its auth names no export", async ({ expect }) => {
+  test("if its auth names no export", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": "export const graph = 1;",
       "auth.ts": "export const other = 1;",
@@ -525,7 +517,7 @@ describe("a project is refused", () => {
       'export const auth = { "~handlerCache": {} };',
       "has no authenticate handler, so that every request would be refused",
     ],
-  ] as const)("when its auth %s", async ([, source, problem], { expect }) => {
+  ] as const)("if its auth %s", async ([, source, problem], { expect }) => {
     const project = {
       "agent.ts": "export const graph = 1;",
       "auth.ts": source,
@@ -540,7 +532,7 @@ describe("a project is refused", () => {
     );
   });
 
-  test("by place when a module is missing", async ({ expect }) => {
+  test("with the place of a missing module", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": 'import "./gone.ts";\nexport const graph = 1;',
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
@@ -551,7 +543,7 @@ describe("a project is refused", () => {
     );
   });
 
-  test("by place, with what to do, when a package is not installed", async ({ expect }) => {
+  test("with the place, and what to do, if a package is not installed", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": 'export { AIMessage as graph } from "@langchain/core/messages";',
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
@@ -563,7 +555,7 @@ describe("a project is refused", () => {
     );
   });
 
-  test("by place, with what to do, when a package of the repository has not been built", async ({
+  test("with the place, and what to do, if a package of the repository has not been built", async ({
     expect,
   }) => {
     const problem = await problemOf({
@@ -578,7 +570,7 @@ describe("a project is refused", () => {
     );
   });
 
-  test("by place when a file does not parse", async ({ expect }) => {
+  test("with the place if a file does not parse", async ({ expect }) => {
     const problem = await problemOf({
       "agent.ts": "export const graph = ;",
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
@@ -587,7 +579,9 @@ describe("a project is refused", () => {
     expect(problem).toContain("agent.ts:1:22: ");
   });
 
-  test("by version when its own LangGraph is too old, with both ways out", async ({ expect }) => {
+  test("with the version if its own LangGraph is too old, and with both solutions", async ({
+    expect,
+  }) => {
     const problem = await problemOf({
       "node_modules/@langchain/langgraph/package.json": { version: "0.0.34" },
       "agent.ts": "export const graph = 1;",
@@ -601,9 +595,7 @@ describe("a project is refused", () => {
     );
   });
 
-  test("by version with one way out, where a model's package is of the same age", async ({
-    expect,
-  }) => {
+  test("with the version and one solution if a model's package is as old", async ({ expect }) => {
     const problem = await problemOf({
       "package.json": {
         dependencies: {

@@ -11,7 +11,7 @@ type Bundle = {
   };
 };
 
-/** Hands back what it was given, so that a test can look at it by importing the bundle. */
+/** Returns its argument, so that a test can inspect it by importing the bundle. */
 const STUB_HOST = "export const defineGraphHost = (project) => project;";
 
 function projectOf(config: object, files: Record<string, string>): string {
@@ -39,7 +39,7 @@ async function load(folder: string): Promise<Bundle["GraphHost"]> {
 }
 
 describe("a project's components", () => {
-  test("are in the module as the files of their bundles, without React", async ({ expect }) => {
+  test("are in the module as bundled files without React", async ({ expect }) => {
     const folder = projectOf(
       { ui: { "my-agent": "./ui.tsx" }, ui_config: { shared: ["three"] } },
       {
@@ -58,13 +58,13 @@ describe("a project's components", () => {
     expect(files["entrypoint.css"]).toContain(".card");
     const script = files["entrypoint.js"] ?? "";
     expect(script).toContain("var __LGUI_my_agent =");
-    // The page gives them when it runs the script.
+    // The page provides these modules when it runs the script.
     for (const name of ["react", "react/jsx-runtime", "three"]) {
       expect(script).toContain(`__require("${name}")`);
     }
   });
 
-  test("that do not build stop the build, with the place", async ({ expect }) => {
+  test("stop the build with the place of an error", async ({ expect }) => {
     const folder = projectOf(
       { ui: { agent: "./ui.tsx" } },
       { "ui.tsx": "export default {\n a: ;" },
@@ -74,7 +74,7 @@ describe("a project's components", () => {
 });
 
 describe("a project's app", () => {
-  test("is in the module, and evaluated when it is asked for", async ({ expect }) => {
+  test("is in the module, and evaluated on demand", async ({ expect }) => {
     const folder = projectOf(
       { http: { app: "./app.js:app" } },
       { "app.js": "globalThis.appEvaluated = true; export const app = { fetch() {} };" },
@@ -86,7 +86,7 @@ describe("a project's app", () => {
     expect(Object.keys((await app?.load())?.[app?.exportName ?? ""] ?? {})).toEqual(["fetch"]);
   });
 
-  test("that its module does not export stops the build", async ({ expect }) => {
+  test("stops the build if its module does not export it", async ({ expect }) => {
     const folder = projectOf(
       { http: { app: "./app.js:app" } },
       { "app.js": "export const a = 1;" },

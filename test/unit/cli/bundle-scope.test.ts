@@ -17,7 +17,7 @@ const TEXTS: Texts = {
   "node_modules/a/package.json": "{}",
 };
 
-/** Of a repository with these files. */
+/** Returns the scope of a repository with these files. */
 function scopeOf(texts: Texts, change: Partial<Scope> = {}): string {
   files.remove("/repository");
   for (const [path, text] of Object.entries(texts)) {
@@ -33,27 +33,27 @@ function scopeOf(texts: Texts, change: Partial<Scope> = {}): string {
   return bundleScope({ ...usual, ...change });
 }
 
-describe("the bundles of packages are decided", () => {
+describe("the cached bundles of packages", () => {
   test.for<[string, Texts, Partial<Scope>]>([
     ["sources", { ...TEXTS, "packages/own/own.js": "changed", "agent.ts": "new" }, {}],
-    ["files of packages, whose digests are known", { ...TEXTS, "node_modules/a/b.js": "" }, {}],
-    ["the order in which packages come", TEXTS, { installed: [B, A] }],
+    ["files of packages with known digests", { ...TEXTS, "node_modules/a/b.js": "" }, {}],
+    ["the order of packages", TEXTS, { installed: [B, A] }],
     ["other variables", TEXTS, { project: { ...PROJECT, env: { OTHER: "development" } } }],
-  ])("by no %s", ([, texts, change]) => {
+  ])("do not depend on %s", ([, texts, change]) => {
     expect(scopeOf(texts, change)).toBe(scopeOf(TEXTS));
   });
 
   test.for<[string, Texts, Partial<Scope>]>([
-    ["who bundles", TEXTS, { version: "2" }],
+    ["the bundler's version", TEXTS, { version: "2" }],
     ["NODE_ENV", TEXTS, { project: { ...PROJECT, env: { NODE_ENV: "development" } } }],
     ["the project's folder", TEXTS, { project: { ...PROJECT, projectDir: "/repository/b" } }],
-    ["what is in a package", TEXTS, { installed: [A, { ...B, digest: "sha512-c" }] }],
-    ["where a package is", TEXTS, { installed: [A, { ...B, folder: `${A.folder}/b` }] }],
-    ["which packages there are", TEXTS, { installed: [A] }],
-    ["where links lead", TEXTS, { links: [{ ...LINK, target: "/repository/own" }] }],
+    ["the content of a package", TEXTS, { installed: [A, { ...B, digest: "sha512-c" }] }],
+    ["the place of a package", TEXTS, { installed: [A, { ...B, folder: `${A.folder}/b` }] }],
+    ["the set of packages", TEXTS, { installed: [A] }],
+    ["the targets of links", TEXTS, { links: [{ ...LINK, target: "/repository/own" }] }],
     ["a manifest of the repository", { ...TEXTS, "packages/own/package.json": "{}" }, {}],
-    ["a manifest that there was none of", { ...TEXTS, "packages/package.json": "{}" }, {}],
-  ])("by %s", ([, texts, change]) => {
+    ["a new manifest", { ...TEXTS, "packages/package.json": "{}" }, {}],
+  ])("depend on %s", ([, texts, change]) => {
     expect(scopeOf(texts, change)).not.toBe(scopeOf(TEXTS));
   });
 });

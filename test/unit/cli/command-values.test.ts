@@ -51,7 +51,7 @@ describe("a variable in a .env file", () => {
     return readFileSync(join(folder, ".env"), "utf8");
   }
 
-  test("is replaced where it is", async ({ expect }) => {
+  test("is replaced in place", async ({ expect }) => {
     expect(await afterSetting("A=1\nexport NAME = 'old'\nNAME_2=b\n")).toBe(
       "A=1\nNAME=agent\nNAME_2=b\n",
     );
@@ -63,7 +63,7 @@ describe("a variable in a .env file", () => {
     );
   });
 
-  test("makes a file that only its owner reads", async ({ expect }) => {
+  test("creates a file that only its owner can read", async ({ expect }) => {
     const file = join(temporaryProject({}), ".env");
     await setEnvVariable(file, "NAME", "agent");
     expect(readFileSync(file, "utf8")).toBe("NAME=agent\n");
@@ -108,14 +108,14 @@ describe("progress", () => {
     return text;
   }
 
-  test("is a line that changes on a terminal", ({ expect }) => {
+  test("is one changing line on a terminal", ({ expect }) => {
     const clear = "\r\u001B[2K";
     expect(written(true)).toBe(
       `Building ...${clear}built\nBuilding ...${clear}Uploading ...${clear}done\n`,
     );
   });
 
-  test("is a line for each step elsewhere", ({ expect }) => {
+  test("is one line per step elsewhere", ({ expect }) => {
     expect(written(false)).toBe("Building ...\nbuilt\nUploading ...\ndone\n");
   });
 });

@@ -5,7 +5,7 @@ const LOCAL = { url: "http://127.0.0.1:8123", apiKey: "tw_local" };
 const HOSTED = "https://host.example";
 
 describe("the platform", () => {
-  test("is the first that is named, else the one of this machine", ({ expect }) => {
+  test("is the first one that is named, or that of this machine", ({ expect }) => {
     const urlOf = (hostUrl: string | undefined, variables: Record<string, string>): string =>
       chooseConnection({ hostUrl, apiKey: "k" }, variables, LOCAL).url;
     const variables = { THREADWORKS_URL: "https://own/", LANGGRAPH_HOST_URL: "https://shared" };
@@ -15,14 +15,14 @@ describe("the platform", () => {
     expect(urlOf(undefined, {})).toBe("http://127.0.0.1:8123");
   });
 
-  test("has to be named where none runs on this machine", ({ expect }) => {
+  test("must be named if none runs on this machine", ({ expect }) => {
     expect(() => chooseConnection({ apiKey: "k" }, {}, undefined)).toThrow(
       "which platform? Give its URL with --host-url or THREADWORKS_URL, or start one here with npm start",
     );
   });
 
   for (const text of ["host", "ftp://host", "https://user:secret@host", "https://host?a=1"]) {
-    test(`is refused as ${text}`, ({ expect }) => {
+    test(`is refused if it is ${text}`, ({ expect }) => {
       const variables = { LANGGRAPH_HOST_URL: text };
       expect(() => chooseConnection({ apiKey: "k" }, variables, LOCAL)).toThrow(
         `LANGGRAPH_HOST_URL: ${text} is not the URL of a platform, such as https://host`,
@@ -64,7 +64,7 @@ describe("the key", () => {
       "tw_local",
     ],
   ] as const) {
-    test(`of ${hostUrl ?? "this machine"} is that of ${source}`, ({ expect }) => {
+    test(`for ${hostUrl ?? "this machine"} comes from ${source}`, ({ expect }) => {
       expect(chooseConnection({ hostUrl, apiKey }, env, LOCAL)).toMatchObject({
         apiKey: key,
         keySource: source,
@@ -80,7 +80,7 @@ describe("the key", () => {
     }
   });
 
-  test("of several workspaces comes with the workspace", ({ expect }) => {
+  test("for several workspaces is sent with the workspace", ({ expect }) => {
     const tenantOf = (tenant: string): string | undefined =>
       chooseConnection({ apiKey: "k" }, { LANGSMITH_TENANT_ID: tenant }, LOCAL).tenantId;
     expect(tenantOf("w")).toBe("w");

@@ -10,7 +10,7 @@ const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 
 type Statement = ReturnType<D1["prepare"]> & { sql: string; values: (string | number | null)[] };
 
-/** SQLite in memory with D1's interface; foreign keys are on, as in D1. */
+/** Returns an in-memory SQLite database with D1's interface; foreign keys are on, as in D1. */
 function memoryD1(): { d1: D1; sqlite: DatabaseSync } {
   const sqlite = new DatabaseSync(":memory:", { enableForeignKeyConstraints: true });
   onTestFinished(() => sqlite.close());
@@ -45,7 +45,7 @@ function folderWith(names: string[]): string {
 }
 
 describe("migrations", () => {
-  test("are applied by their numbers, 0 first, and once", async ({ expect }) => {
+  test("are applied once and by their numbers, from 0", async ({ expect }) => {
     const { d1 } = memoryD1();
     const dir = folderWith(["10_d.sql", "0000_a.sql", "9_c.sql", "0001_b.sql", "later.sql"]);
 
@@ -59,7 +59,7 @@ describe("migrations", () => {
     expect(await applyMigrations(d1, { dir })).toEqual([]);
   });
 
-  test("of an empty file make the tables that D1 makes of them one by one", async ({ expect }) => {
+  test("create the same tables in an empty database as D1 does one by one", async ({ expect }) => {
     const { d1, sqlite: oneByOne } = memoryD1();
     const atOnce = new DatabaseSync(join(folderWith([]), "empty.sqlite"));
     onTestFinished(() => atOnce.close());
@@ -87,7 +87,7 @@ describe("migrations", () => {
     expect(opened.prepare("SELECT name FROM sqlite_master").all()).toEqual([]);
   });
 
-  test("move plans to their own table, and leave workspaces and keys as they were", async ({
+  test("move plans to a separate table, and leave workspaces and keys unchanged", async ({
     expect,
   }) => {
     const { d1, sqlite } = memoryD1();

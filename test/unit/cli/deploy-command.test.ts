@@ -31,7 +31,7 @@ function project(config: object = {}, files: Record<string, string> = {}): strin
   return folder;
 }
 
-/** A project brings its own LangGraph: here it is this repository's. */
+/** A project brings its own LangGraph: here it is that of this repository. */
 const INSTALLED = resolve(import.meta.dirname, "../../../node_modules");
 
 const ECHO = `
@@ -48,7 +48,7 @@ function requestsOf({ seen }: ScriptedServer): string[] {
 }
 
 test(
-  "a project becomes a new deployment: looked for, uploaded, created, followed to its end",
+  "a project becomes a new deployment: its name is looked up, and it is uploaded, created and followed to its end",
   async ({ expect }) => {
     const server = await controlPlane({
       deployments: [{ id: "0192a5c0-0000-7000-8000-00000000d002", name: "echo-2" }],
@@ -118,7 +118,7 @@ test(
 );
 
 test(
-  "a deployment of exactly the name gets a revision, however many names contain it",
+  "a deployment with exactly the name gets a revision, however many names contain it",
   async ({ expect }) => {
     const others = Array.from({ length: 130 }, (_, index) => ({
       id: `other-${index}`,
@@ -165,7 +165,7 @@ test(
 );
 
 test(
-  "a revision that fails ends the command with 1, the reason and the last lines",
+  "a failed revision ends the command with 1, the reason and the last lines",
   async ({ expect }) => {
     const server = await controlPlane({
       statuses: ["BUILDING", "BUILD_FAILED"],
@@ -195,7 +195,7 @@ test(
 );
 
 test(
-  "what the platform refuses is told with method, path, status and its own words",
+  "a refusal is shown with method, path, status and the platform's message",
   async ({ expect }) => {
     const server = await controlPlane({
       answer: ({ method, path }) =>
@@ -230,7 +230,7 @@ test(
 );
 
 test(
-  "a name that is given is kept in the project's .env, and is the name from then on",
+  "a given name is stored in the project's .env, and used from then on",
   async ({ expect }) => {
     const server = await controlPlane();
     const folder = project({}, { ".env": "OTHER=1" });
@@ -280,7 +280,7 @@ test(
 );
 
 test(
-  "a deployment that is not there is refused before anything is built",
+  "an unknown deployment is refused before anything is built",
   async ({ expect }) => {
     const server = await controlPlane({
       answer: ({ path }) =>

@@ -14,7 +14,7 @@ import { temporaryProject } from "./support/temporary-project.ts";
 const REPO_ROOT = join(import.meta.dirname, "../../..");
 const TIMEOUT_MS = 240_000;
 
-/** What `npm run deploy -- <args>` does on a machine that knows no account. */
+/** Runs `npm run deploy -- <args>` as on a machine without an account. */
 async function deploy(...args: string[]): Promise<{ code: number | null; output: string }> {
   const home = mkdtempSync(join(tmpdir(), "threadworks-home-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ async function deploy(...args: string[]): Promise<{ code: number | null; output:
   return { code, output };
 }
 
-/** `env.NAME (value)` of wrangler's list of bindings. */
+/** Reads `env.NAME (value)` of wrangler's list of bindings. */
 function bindingsIn(output: string): Record<string, string> {
   const lines = [...output.matchAll(/^env\.(\w+) \((.*)\) {2,}(\S.*?) *$/gm)];
   return Object.fromEntries(lines.map(([, name, value, kind]) => [name, `${kind}: ${value}`]));
@@ -59,7 +59,7 @@ describe("npm run deploy -- --env eu --dry-run", () => {
         JURISDICTION: 'Environment Variable: "eu"',
       });
       const warnings = [...output.matchAll(/\n +- (.*)/g)].map(([, text]) => text);
-      // All of them are about the bucket of `wrangler dev`, which no region has.
+      // All of these warnings are about the bucket of `wrangler dev`, which no region has.
       expect(new Set(warnings)).toEqual(
         new Set([
           '"local_dev.experimental_s3_credentials" fields are experimental and may change or break at any time.',
@@ -74,7 +74,7 @@ describe("npm run deploy -- --env eu --dry-run", () => {
 
 describe("npm run deploy", () => {
   test(
-    "says what wrangler.toml lacks, and does nothing",
+    "reports what wrangler.toml lacks, and does nothing",
     { timeout: TIMEOUT_MS },
     async ({ expect }) => {
       const missing = missingSettings(REPO_ROOT, "eu");
@@ -87,7 +87,7 @@ describe("npm run deploy", () => {
     },
   );
 
-  test("says which database of threads has no binding", ({ expect }) => {
+  test("reports a thread database without a binding", ({ expect }) => {
     const written = readFileSync(join(REPO_ROOT, "wrangler.toml"), "utf8");
     const folder = temporaryProject({
       "wrangler.toml": written.replace(

@@ -12,7 +12,7 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true, force: true });
 });
 
-test("one at a time has the file, and leaves nothing behind", () => {
+test("only one holder at a time has the file, and closing removes it", () => {
   const file = join(folder, "lock");
   const held = holdFile(file);
   expect(holdFile(file)).toBeUndefined();
@@ -21,7 +21,7 @@ test("one at a time has the file, and leaves nothing behind", () => {
   expect(holdFile(file)).toBeDefined();
 });
 
-test("the file of a process that was killed is taken over, whether or not anybody asked how it ended", async () => {
+test("the file of a killed process is taken over, whether or not its exit status was read", async () => {
   const file = join(folder, "lock");
   const module = join(import.meta.dirname, "../../../cli/platform/exclusive-file.ts");
   const script = `import { holdFile } from ${JSON.stringify(module)};

@@ -21,19 +21,19 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-/** Begins to read the schemas of a project, until its signal ends it. */
+/** Starts reading the schemas of a project, until its signal is aborted. */
 function begin(folder: string, signal = new AbortController().signal) {
   const project = loadProjectConfig(folder);
   const sources = project.graphs.map(({ file }) => file);
   return beginReadingSchemas({ project, sources }, { repoRoot: REPO_ROOT, signal });
 }
 
-/** The files of the cache, and the mirrors that TypeScript reads. */
+/** Returns the files of the cache, and the mirrors that TypeScript reads. */
 function cached(): string[] {
   return readdirSync(join(REPO_ROOT, ".threadworks/cache"));
 }
 
-/** The processes that read types for another one. */
+/** Returns the processes that read types for another one. */
 function extractorsOf(parent: number | undefined): string[] {
   const processes = execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).split("\n");
   return processes.filter(
@@ -42,7 +42,7 @@ function extractorsOf(parent: number | undefined): string[] {
 }
 
 describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
-  test("are read for the graphs that have some, once, and so is what is wrong with the others", async ({
+  test("are read once for the graphs that have some, with warnings about the others", async ({
     expect,
   }) => {
     const folder = temporaryProject({
@@ -72,7 +72,7 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     expect(second).toEqual({ known: read });
   });
 
-  test("are not read any more when nobody waits for them, and are no failure then", async ({
+  test("are no longer read when the caller aborts, which is not cached as a failure", async ({
     expect,
   }) => {
     const folder = temporaryProject({
@@ -96,7 +96,7 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     if ("reading" in next) await expect(next.reading).rejects.toThrow("closed");
   });
 
-  test("are read by a process that ends with the one that began it", async ({ expect }) => {
+  test("are read by a process that ends with its parent", async ({ expect }) => {
     const folder = temporaryProject({
       "agent.ts": TYPED_GRAPH,
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
@@ -111,7 +111,7 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     await vi.waitFor(() => expect(extractorsOf(reader.pid)).toEqual([]), 120_000);
   });
 
-  test("of a project without TypeScript are none, at once", async ({ expect }) => {
+  test("are empty at once for a project without TypeScript", async ({ expect }) => {
     const folder = temporaryProject({
       "agent.js": "export const graph = 1;",
       "langgraph.json": { graphs: { agent: "./agent.js:graph" } },
@@ -121,7 +121,7 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-test("what was read is known for the same sources, options and packages only", ({ expect }) => {
+test("schemas are cached for the same sources, options and packages only", ({ expect }) => {
   const folder = temporaryProject({
     "agent.ts": 'import type { Item } from "./types.ts"; export const graph: Item = 1;',
     "types.ts": "export type Item = number;",
@@ -143,7 +143,7 @@ test("what was read is known for the same sources, options and packages only", (
   expect(new Set(keys).size).toBe(4);
 });
 
-test("what was read is not known any more when a type changes that has a name in tsconfig.json", ({
+test("cached schemas are invalid after a change of a type that has a path in tsconfig.json", ({
   expect,
 }) => {
   const folder = temporaryProject({

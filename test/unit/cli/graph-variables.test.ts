@@ -1,9 +1,7 @@
 import { test } from "vitest";
 import { shellVariables } from "../../../cli/platform/graph-variables.ts";
 
-test("variables of the shell that code reads are found, however it writes their names", ({
-  expect,
-}) => {
+test("shell variables that code reads are found in all notations", ({ expect }) => {
   const shell = {
     DOT: "1",
     OPTIONAL: "2",
@@ -20,14 +18,14 @@ test("variables of the shell that code reads are found, however it writes their 
   expect(shellVariables(code.join("\n"), shell)).toEqual(shell);
 });
 
-test("a variable of the shell that no code reads stays there", ({ expect }) => {
+test("shell variables that no code reads are not passed on", ({ expect }) => {
   const shell = { AWS_SECRET_ACCESS_KEY: "theirs", TOKEN: "theirs", KEY: "theirs" };
   const code = `const TOKEN = process.env.TOKEN_FILE; read("KEY_2"); environment.KEY; // AWS_SECRET_ACCESS_KEY`;
   expect(shellVariables(code, shell)).toEqual({});
   expect(shellVariables("process.env.TOKEN", { TOKEN: undefined })).toEqual({});
 });
 
-test("what a shell, npm and Node set for themselves stays there, whoever reads it", ({
+test("variables that a shell, npm and Node set for themselves are never passed on", ({
   expect,
 }) => {
   const shell = { PATH: "p", HOME: "h", npm_config_user_agent: "n", NODE_ENV: "test", LC_ALL: "C" };

@@ -50,12 +50,12 @@ for (const [name, reply, message] of [
     "401 Unauthorized: unknown key (the key is that of LANGSMITH_API_KEY)",
   ],
 ] as const) {
-  test(`a failure's message has what the body says: ${name}`, async ({ expect }) => {
+  test(`a failure's message has the text of the body: ${name}`, async ({ expect }) => {
     expect(await failureOf(reply)).toBe(`${ANSWERED} ${message}`);
   });
 }
 
-test("an upload goes without the key, and its address is not told", async ({ expect }) => {
+test("an upload is sent without the key, and its address is not shown", async ({ expect }) => {
   const { url, seen, close } = await startScriptedServer(({ path }) =>
     path === "/put/token" ? {} : { status: 403, json: { detail: "expired" } },
   );
@@ -101,7 +101,7 @@ test("a redirect is not followed with the key", async ({ expect }) => {
   expect(seen).toEqual([]);
 });
 
-test("what cannot be connected is tried three times more", async ({ expect }) => {
+test("a failed connection is retried three times", async ({ expect }) => {
   const listener = createServer();
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
@@ -119,13 +119,13 @@ test("what cannot be connected is tried three times more", async ({ expect }) =>
   const late = createServer((socket) => {
     socket.once("data", () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n""'));
   });
-  // The first attempt has failed by then; where it has not, this attempt shows nothing.
+  // The first attempt has failed by then. If it has not, this attempt shows nothing.
   setTimeout(() => late.listen(port, "127.0.0.1"), 100);
   onTestFinished(() => void late.close());
   expect(await patient).toBe("");
 });
 
-test("a request that was sent is not sent again, unless it only reads", async ({ expect }) => {
+test("a request that was sent is not repeated, unless it only reads", async ({ expect }) => {
   let connections = 0;
   const hangUp = createServer((socket) => {
     connections += 1;
@@ -147,7 +147,7 @@ test("a request that was sent is not sent again, unless it only reads", async ({
   expect(connections).toBe(9);
 });
 
-test("a request too many is sent again, three times at most", async ({ expect }) => {
+test("a rate-limited request is repeated at most three times", async ({ expect }) => {
   let refusals = 2;
   const { url, seen, close } = await startScriptedServer(() => {
     refusals -= 1;
@@ -168,7 +168,7 @@ test("a request too many is sent again, three times at most", async ({ expect })
   expect(seen).toHaveLength(7);
 });
 
-test("a server that does not answer is given up", async ({ expect }) => {
+test("a request to a server that does not answer times out", async ({ expect }) => {
   const { url, close } = await startScriptedServer(() => new Promise(() => {}));
   onTestFinished(close);
   const client = clientOf(url, { timeoutMs: 50 });

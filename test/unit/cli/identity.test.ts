@@ -14,7 +14,7 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$
 const LOCAL = { workspaceId: "0332a068-2060-45a3-a028-93bb81583853", apiKey: "tw_local" };
 
 describe("the local workspace", () => {
-  test("is made with its key, and stays as it is afterwards", async ({ expect }) => {
+  test("is created with its key, and is not changed afterwards", async ({ expect }) => {
     const database = migratedDatabase();
 
     await ensureLocalWorkspace(database, LOCAL);
@@ -37,7 +37,7 @@ describe("the local workspace", () => {
     expect(await listKeys(database)).toHaveLength(2);
   });
 
-  test("is not made when none is configured", async ({ expect }) => {
+  test("is not created if none is configured", async ({ expect }) => {
     const database = migratedDatabase();
 
     await ensureLocalWorkspace(database, { workspaceId: "", apiKey: "" });
@@ -65,7 +65,7 @@ describe("a key", () => {
     expect(key.startsWith(String(stored[0]?.["prefix"]))).toBe(true);
   });
 
-  test("needs its workspace named when there are several", async ({ expect }) => {
+  test("needs a named workspace if there are several", async ({ expect }) => {
     const database = migratedDatabase();
     await createWorkspace(database, "one", "plus");
     const { id } = await createWorkspace(database, "two", "developer");
@@ -85,7 +85,7 @@ describe("a key", () => {
     await expect(createKey(migratedDatabase(), { workspaceId, name: "" })).rejects.toThrow(problem);
   });
 
-  test("is revoked once, and the first time stays", async ({ expect }) => {
+  test("is revoked once, and keeps the first time", async ({ expect }) => {
     const database = migratedDatabase();
     await createWorkspace(database, "acme", "plus");
     const { id } = await createKey(database, { workspaceId: undefined, name: "ci" });

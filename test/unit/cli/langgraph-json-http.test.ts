@@ -21,12 +21,12 @@ const PLAIN = {
 };
 
 describe("http in langgraph.json", () => {
-  test("is nothing where a project says nothing of it", ({ expect }) => {
+  test("is undefined for a project without it", ({ expect }) => {
     const { http, ui } = loadProjectConfig(projectWith({ http: null }));
     expect({ http, ui }).toEqual({ http: undefined, ui: undefined });
   });
 
-  test("names an app, whose routes need a caller unless it says otherwise", ({ expect }) => {
+  test("names an app, whose routes need a caller by default", ({ expect }) => {
     const folder = projectWith({ http: { app: "./src/app.ts:app" } });
     const { http, warnings } = loadProjectConfig(folder);
     expect(http).toEqual({
@@ -37,7 +37,7 @@ describe("http in langgraph.json", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("is read as a graph host tells it", ({ expect }) => {
+  test("is parsed into the form of a graph host", ({ expect }) => {
     const http = {
       disable_store: true,
       disable_mcp: true,
@@ -84,11 +84,11 @@ describe("http in langgraph.json", () => {
     [{ cors: { allow_origin_regex: "(" } }, "is not a regular expression"],
     [{ cors: { max_age: -1 } }, '"http.cors.max_age"'],
     [{ middleware_order: "any" }, '"http.middleware_order"'],
-  ])("that cannot be used stops the build: %j", ([http, problem], { expect }) => {
+  ])("stops the build if it is invalid: %j", ([http, problem], { expect }) => {
     expect(() => loadProjectConfig(projectWith({ http }))).toThrow(problem);
   });
 
-  test("says what has no effect", ({ expect }) => {
+  test("warns about settings without effect", ({ expect }) => {
     const warningsOf = (http: object) => loadProjectConfig(projectWith({ http })).warnings;
     expect(warningsOf({ middleware_order: "middleware_first", colour: 1 })).toEqual([
       '"http.colour" in langgraph.json is not known, and ignored',
@@ -99,7 +99,9 @@ describe("http in langgraph.json", () => {
 });
 
 describe("ui in langgraph.json", () => {
-  test("names modules of components, and what the page shares with them", ({ expect }) => {
+  test("names modules of components, and the modules that the page shares with them", ({
+    expect,
+  }) => {
     const folder = projectWith({ ui: { agent: "./ui.tsx" }, ui_config: { shared: ["three"] } });
     expect(loadProjectConfig(folder).ui).toEqual({
       modules: [{ name: "agent", file: `${folder}/ui.tsx` }],
@@ -110,7 +112,7 @@ describe("ui in langgraph.json", () => {
   test.for<[path: string, problem: string]>([
     ["./none.tsx", "none.tsx does not exist"],
     ["../ui.tsx", "is not in the project's folder"],
-  ])("that cannot be used stops the build: %s", ([path, problem], { expect }) => {
+  ])("stops the build if it is invalid: %s", ([path, problem], { expect }) => {
     expect(() => loadProjectConfig(projectWith({ ui: { agent: path } }))).toThrow(problem);
   });
 });

@@ -9,14 +9,14 @@ function configOf(store: object) {
 }
 
 describe("the store of langgraph.json", () => {
-  test("has a lifetime of items with what is usual", ({ expect }) => {
+  test("has a lifetime of items with defaults", ({ expect }) => {
     expect(configOf({ ttl: { default_ttl: 60 } }).store).toEqual({
       ttl: { default_ttl: 60, refresh_on_read: true, sweep_interval_minutes: 5 },
       index: undefined,
     });
   });
 
-  test("has an index by a function of the project", ({ expect }) => {
+  test("can have an index by a function of the project", ({ expect }) => {
     const { store } = configOf({ index: { embed: "./embed.ts:embed", dims: 3 } });
     expect(store?.index).toMatchObject({ dims: 3, fields: ["$"], embed: { exportName: "embed" } });
     expect(store?.index?.embed.file).toMatch(/\/embed\.ts$/);
@@ -25,7 +25,7 @@ describe("the store of langgraph.json", () => {
   test.for([
     ["openai:text-embedding-3-small", "@langchain/openai", "OpenAIEmbeddings"],
     ["google-genai:text-embedding-004", "@langchain/google-genai", "GoogleGenerativeAIEmbeddings"],
-  ] as const)("has an index by a provider: %s", ([embed, file, exportName], { expect }) => {
+  ] as const)("can have an index by a provider: %s", ([embed, file, exportName], { expect }) => {
     const { store } = configOf({ index: { embed, dims: 3, fields: ["text"] } });
     const model = embed.slice(embed.indexOf(":") + 1);
     expect(store?.index).toEqual({ dims: 3, fields: ["text"], embed: { file, exportName, model } });
@@ -33,7 +33,7 @@ describe("the store of langgraph.json", () => {
 
   test.for<[string, object, string]>([
     ["an unknown provider", { embed: "nobody:model", dims: 3 }, '"nobody" is not a known provider'],
-    ["a file that is not there", { embed: "./none.ts:embed", dims: 3 }, "does not exist"],
+    ["a missing file", { embed: "./none.ts:embed", dims: 3 }, "does not exist"],
     ["Python", { embed: "./embed.py:embed", dims: 3 }, "is Python"],
     ["no dimensions", { embed: "./embed.ts:embed" }, '"store.index.dims"'],
     ["too many", { embed: "./embed.ts:embed", dims: 100_000 }, '"store.index.dims"'],
@@ -41,7 +41,7 @@ describe("the store of langgraph.json", () => {
     expect(() => configOf({ index })).toThrow(message);
   });
 
-  test("is told of what it does not know", ({ expect }) => {
+  test("warns about unknown settings", ({ expect }) => {
     expect(configOf({ ttl: { sweep: 1 } }).warnings).toEqual([
       '"store.ttl.sweep" in langgraph.json is not known, and ignored',
     ]);

@@ -8,12 +8,12 @@ function read(webhooks: object | undefined, http?: Record<string, unknown>) {
 }
 
 describe('"webhooks" of langgraph.json', () => {
-  test("may be missing", ({ expect }) => {
+  test("can be missing", ({ expect }) => {
     expect(read(undefined)).toBe(undefined);
     expect(read(undefined, { disable_webhooks: false, disable_mcp: true })).toBe(undefined);
   });
 
-  test("allows any public URL when it says nothing", ({ expect }) => {
+  test("allow any public URL by default", ({ expect }) => {
     expect(read({})).toEqual({
       headers: {},
       rules: {
@@ -28,7 +28,7 @@ describe('"webhooks" of langgraph.json', () => {
     });
   });
 
-  test("says which URLs are allowed, and what is sent", ({ expect }) => {
+  test("define the allowed URLs, and what is sent", ({ expect }) => {
     const url = {
       require_https: true,
       allowed_domains: ["*.example.com"],
@@ -47,7 +47,7 @@ describe('"webhooks" of langgraph.json', () => {
     expect(read(undefined, { disable_webhooks: true })?.rules.disabled).toBe(true);
   });
 
-  test("with faults is refused, and each of them is named", ({ expect }) => {
+  test("are refused if they are invalid, and each error is named", ({ expect }) => {
     const faulty = {
       headers: {
         "x-foreign": "${{ env.DATABASE_PASSWORD }}",

@@ -18,7 +18,7 @@ function problemOf(config: object | string, files: Record<string, string> = AGEN
 }
 
 describe("graphs", () => {
-  test("are a file and an export, with or without a description", ({ expect }) => {
+  test("have a file and an export, with or without a description", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "src/other.mjs": "",
@@ -71,7 +71,7 @@ describe("graphs", () => {
     ["an object without a path", { a: { description: "x" } }, '"graphs.a.path": '],
     ["a number", { a: 1 }, 'graph "a": give "./file.ts:export"'],
     ["no graph at all", {}, 'names no graph: "graphs" is empty'],
-  ] as const)("with %s are refused by name", ([, graphs, problem], { expect }) => {
+  ] as const)("are refused by name with %s", ([, graphs, problem], { expect }) => {
     expect(problemOf({ graphs })).toContain(problem);
   });
 
@@ -83,7 +83,7 @@ describe("graphs", () => {
 });
 
 describe("keys", () => {
-  test("of the ecosystem that do nothing anywhere else are accepted", ({ expect }) => {
+  test("of the ecosystem that have no effect elsewhere are accepted", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "langgraph.json": {
@@ -111,7 +111,9 @@ describe("keys", () => {
     expect(loadProjectConfig(folder).warnings).toEqual([]);
   });
 
-  test("of the checkpointer are the time of threads, and others that do nothing", ({ expect }) => {
+  test("of the checkpointer set the retention of threads, or warn that they have no effect", ({
+    expect,
+  }) => {
     const of = (checkpointer: object) => {
       const graphs = { agent: "./agent.ts:graph" };
       const { threadTtl, warnings } = loadProjectConfig(
@@ -136,7 +138,7 @@ describe("keys", () => {
     expect(problem).toContain('"checkpointer.ttl.default_ttl"');
   });
 
-  test("that would change behaviour are warned about: dockerfile_lines", ({ expect }) => {
+  test("warn if they would change behaviour elsewhere: dockerfile_lines", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" }, dockerfile_lines: ["RUN make"] },
@@ -147,7 +149,7 @@ describe("keys", () => {
     ]);
   });
 
-  test("of http turn off what they name", ({ expect }) => {
+  test("of http disable the named parts", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "langgraph.json": {
@@ -162,7 +164,7 @@ describe("keys", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("that nobody knows are ignored, and told in one warning", ({ expect }) => {
+  test("that are unknown are ignored with one warning", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "src/auth.ts": "",
@@ -182,7 +184,7 @@ describe("keys", () => {
     ]);
   });
 
-  test("of auth that nobody knows are refused where they may be a misspelt path", ({ expect }) => {
+  test("of auth that are unknown are refused if they may be a misspelt path", ({ expect }) => {
     const problem = problemOf({
       graphs: { agent: "./agent.ts:graph" },
       auth: { pth: "./auth.ts" },
@@ -191,7 +193,7 @@ describe("keys", () => {
     expect(problem).toContain('"auth" has "pth", which is not known, and no "path"');
   });
 
-  test("are needed: graphs", ({ expect }) => {
+  test("include the required graphs", ({ expect }) => {
     expect(problemOf({})).toContain('"graphs"');
   });
 });
@@ -200,7 +202,7 @@ describe("auth", () => {
   const graphs = { agent: "./agent.ts:graph" };
   const files = { ...AGENT, "src/auth.ts": "" };
 
-  test("names the export that decides who may do what", ({ expect }) => {
+  test("names the export that authenticates and authorises", ({ expect }) => {
     const folder = temporaryProject({
       ...files,
       "langgraph.json": { graphs, auth: { path: "./src/auth.ts:auth" } },
@@ -217,7 +219,7 @@ describe("auth", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("may be cached by headers, and closed to the Studio", ({ expect }) => {
+  test("can be cached by headers, and closed to the Studio", ({ expect }) => {
     const path = "./src/auth.ts:auth";
     const cache = { cache_keys: ["Authorization", "x-team"], ttl_seconds: 1.5, max_size: 3 };
     const folder = temporaryProject({
@@ -245,7 +247,7 @@ describe("auth", () => {
     [{ cache: { cache_keys: [] } }, '"auth.cache.cache_keys"'],
     [{ cache: { cache_keys: ["a"], ttl_seconds: 0 } }, '"auth.cache.ttl_seconds"'],
     [{ cache: { cache_keys: ["a"], max_size: 1.5 } }, '"auth.cache.max_size"'],
-  ] as const)("is refused when it cannot be used: %j", ([auth, problem], { expect }) => {
+  ] as const)("is refused if it is invalid: %j", ([auth, problem], { expect }) => {
     expect(problemOf({ graphs, auth }, files)).toContain(problem);
   });
 
@@ -255,7 +257,7 @@ describe("auth", () => {
       { disable_studio_auth: true },
       '"auth.disable_studio_auth" without "auth.path" has no effect in langgraph.json',
     ],
-  ] as const)("warns of what does nothing: %j", ([auth, warning], { expect }) => {
+  ] as const)("warns about settings without effect: %j", ([auth, warning], { expect }) => {
     const folder = temporaryProject({ ...files, "langgraph.json": { graphs, auth } });
 
     expect(loadProjectConfig(folder).warnings).toEqual([warning]);
@@ -265,7 +267,7 @@ describe("auth", () => {
 describe("env", () => {
   const graphs = { agent: "./agent.ts:graph" };
 
-  test("is an object of strings", ({ expect }) => {
+  test("can be an object of strings", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "langgraph.json": { graphs, env: { MODEL: "local" } },
@@ -274,7 +276,7 @@ describe("env", () => {
     expect(loadProjectConfig(folder).env).toEqual({ MODEL: "local" });
   });
 
-  test("is a .env file", ({ expect }) => {
+  test("can be a .env file", ({ expect }) => {
     const folder = temporaryProject({
       ...AGENT,
       "config/.env": "# comment\nMODEL='local model'\nexport LEVEL=3\n",
@@ -287,9 +289,7 @@ describe("env", () => {
     expect(project.envFile).toBe(join(folder, "config/.env"));
   });
 
-  test("names a file that is not there: a warning, because templates do not commit theirs", ({
-    expect,
-  }) => {
+  test("warns about a missing file, because templates do not commit theirs", ({ expect }) => {
     const folder = temporaryProject({ ...AGENT, "langgraph.json": { graphs, env: ".env" } });
 
     const { env, warnings } = loadProjectConfig(folder);
@@ -298,7 +298,9 @@ describe("env", () => {
     expect(warnings).toEqual([`${join(folder, ".env")} does not exist: no variables are set`]);
   });
 
-  test("is a list of variables of the environment, of which some may be missing", ({ expect }) => {
+  test("can be a list of the environment's variables, some of which may be missing", ({
+    expect,
+  }) => {
     vi.stubEnv("MODEL", "from the shell");
     const folder = temporaryProject({
       ...AGENT,
@@ -311,11 +313,14 @@ describe("env", () => {
     expect(warnings).toEqual(['"env" names NOBODY_SETS_THIS, which is not set here']);
   });
 
-  test.for([[{ LEVEL: 3 }], [[3]], [7]])("is refused otherwise: %j", ([env], { expect }) => {
-    expect(problemOf({ graphs, env })).toContain(
-      '"env" must be the path of a .env file, a list of names of variables, or an object of strings',
-    );
-  });
+  test.for([[{ LEVEL: 3 }], [[3]], [7]])(
+    "is refused if it is anything else: %j",
+    ([env], { expect }) => {
+      expect(problemOf({ graphs, env })).toContain(
+        '"env" must be the path of a .env file, a list of names of variables, or an object of strings',
+      );
+    },
+  );
 });
 
 test("a file that is not JSON is refused with its path", ({ expect }) => {

@@ -15,8 +15,8 @@ var import_map_exports = /* @__PURE__ */ __exportAll({
 export { agents_exports as agents, base_exports$1 as documents__base, import_map_exports };
 `;
 
-describe("LangChain's map of what can be loaded", () => {
-  test("evaluates each module when it is first asked for", ({ expect }) => {
+describe("LangChain's import map", () => {
+  test("evaluates each module on first use", ({ expect }) => {
     expect(lazyImportMap(MAP)).toBe(`const known = {};
 import { __exportAll } from "../_virtual/_rolldown/runtime.js";
 
@@ -31,7 +31,7 @@ export { import_map_exports };
 `);
   });
 
-  test("stays as it is where it is written otherwise", ({ expect }) => {
+  test("is left unchanged if its code has another form", ({ expect }) => {
     const others = [
       'export * as agents from "../agents.js";',
       MAP.replace("() => agents_exports", "function () { return agents_exports; }"),
@@ -41,7 +41,7 @@ export { import_map_exports };
     expect(others.map(lazyImportMap)).toEqual([null, null, null, null]);
   });
 
-  test("is understood as this platform's LangChain has it", ({ expect }) => {
+  test("is recognised in the form of this platform's LangChain", ({ expect }) => {
     const load = fileURLToPath(import.meta.resolve("@langchain/core/load"));
     const source = readFileSync(
       load.replace(/load(?:[\\/]index)?\.js$/, "load/import_map.js"),

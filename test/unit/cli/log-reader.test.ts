@@ -38,7 +38,7 @@ class Log {
 const idsOf = (lines: LogLine[]): string[] => lines.map(({ id }) => id);
 
 describe("the newest lines", () => {
-  test("are gathered from as many pages as it takes, and told the oldest first", async ({
+  test("are gathered from as many pages as needed, and returned oldest first", async ({
     expect,
   }) => {
     const log = new Log(2);
@@ -61,7 +61,7 @@ describe("the newest lines", () => {
 });
 
 describe("a log that is followed", () => {
-  test("gives each line once, also of a time at which more lines come later", async ({
+  test("yields each line once, also if more lines with the same time come later", async ({
     expect,
   }) => {
     const log = new Log(2);
@@ -79,7 +79,7 @@ describe("a log that is followed", () => {
     expect(await follower.next()).toEqual([]);
   });
 
-  test("goes on after what was read before", async ({ expect }) => {
+  test("continues after the lines that were read before", async ({ expect }) => {
     const log = new Log(10);
     log.add("a", 1);
     log.add("b", 2);

@@ -32,7 +32,7 @@ function read(mappings: string): Place[][] {
   return found.slice(0, -1);
 }
 
-test("finds the places that a source map was encoded from", ({ expect }) => {
+test("the reader finds the positions that a source map was encoded from", ({ expect }) => {
   fc.assert(
     fc.property(lines, (mappings) => {
       const map = presortedDecodedMap({ version: 3, names: [], sources: [], mappings });

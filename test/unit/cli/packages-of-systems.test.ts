@@ -78,7 +78,7 @@ beforeEach(() => files.remove(ROOT));
 test.each([
   ["package-lock.json", JSON.stringify(NPM)],
   ["pnpm-lock.yaml", PNPM],
-])("by %s, optional packages for certain systems are not installed", (name, text) => {
+])("with %s, optional packages for certain systems are not installed", (name, text) => {
   const put = (path: string, content: string): void => {
     files.write(`${ROOT}/${path}`, new TextEncoder().encode(content));
   };

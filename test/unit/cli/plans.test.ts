@@ -15,14 +15,14 @@ import { migratedDatabase } from "./support/migrated-database.ts";
 
 const NONE = { privateOnly: false, networks: [] };
 
-/** The databases of both regions, as the command line has them. */
+/** Returns the databases of both regions, as the command line opens them. */
 function regions() {
   const us = migratedDatabase("us");
   return { us, eu: { ...migratedDatabase("eu"), billing: us } };
 }
 
 describe("a plan", () => {
-  test("is in the US region only, of workspaces of all regions", async ({ expect }) => {
+  test("is stored in the US region only, for workspaces of all regions", async ({ expect }) => {
     const { us, eu } = regions();
     const [american, european] = [
       await createWorkspace(us, "american", "plus"),
@@ -49,7 +49,7 @@ describe("a plan", () => {
     );
   });
 
-  test("cannot be sold by a region that does not reach the US one", async ({ expect }) => {
+  test("cannot be sold by a region that cannot reach the US region", async ({ expect }) => {
     const alone = migratedDatabase("eu");
     await expect(createWorkspace(alone, "acme", "plus")).rejects.toThrow("--billing-state");
     expect(await listWorkspaces(alone)).toEqual([]);
@@ -59,7 +59,7 @@ describe("a plan", () => {
     await expect(addPrivateEndpoint(alone, String(id), NONE)).rejects.toThrow("--billing-state");
   });
 
-  test("of the local workspace stays as it was changed", async ({ expect }) => {
+  test("of the local workspace is not reset after a change", async ({ expect }) => {
     const { us } = regions();
     const local = { workspaceId: "0332a068-2060-45a3-a028-93bb81583853", apiKey: "" };
     await ensureLocalWorkspace(us, local);
@@ -69,7 +69,7 @@ describe("a plan", () => {
   });
 });
 
-test("a key says which region it is of", async ({ expect }) => {
+test("a key contains its region", async ({ expect }) => {
   const { eu } = regions();
   await createWorkspace(eu, "acme", "developer");
   const { key } = await createKey(eu, { workspaceId: undefined, name: "ci" });
@@ -97,7 +97,7 @@ describe("a private endpoint", () => {
     await expect(removePrivateEndpoint(eu, workspaceId)).rejects.toThrow("is not enrolled");
   });
 
-  test("is for the plan enterprise, and networks that are some", async ({ expect }) => {
+  test("needs the plan enterprise and at least one network", async ({ expect }) => {
     const { us } = regions();
     const [plus, enterprise] = [
       await createWorkspace(us, "plus", "plus"),

@@ -15,16 +15,14 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-test("a state folder is made for its owner only", ({ expect }) => {
+test("a state folder is created for its owner only", ({ expect }) => {
   const state = join(newFolder(), "state");
   const { release } = acquireStateDir(state);
   onTestFinished(release);
   expect([modeOf(state), modeOf(join(state, "run"))]).toEqual([0o700, 0o700]);
 });
 
-test("a folder that was open to others is closed, and the one above it left alone", ({
-  expect,
-}) => {
+test("a folder that was open to others is closed, and its parent left unchanged", ({ expect }) => {
   const folder = newFolder();
   chmodSync(folder, 0o755);
   const inner = join(folder, "v3");

@@ -29,13 +29,13 @@ describe("the variables of a project in .dev.vars", () => {
     "$HOME ${HOME} #no comment",
     "\u{1F600}",
     "",
-  ])("are read as they were: %j", (value, { expect }) => {
+  ])("are read back unchanged: %j", (value, { expect }) => {
     const text = withProjectEnv(VARIABLES, { VALUE: value });
     expect(projectEnv(text)).toEqual({ VALUE: value });
     expect(parsed(text)).toMatchObject({ LOCAL_API_KEY: "key", OTHER: "a b" });
   });
 
-  test("replace those of before, and go when there are none", ({ expect }) => {
+  test("replace earlier ones, and are removed when there are none", ({ expect }) => {
     const first = withProjectEnv(VARIABLES, { A: "1" });
     const second = withProjectEnv(`${first}LAST=1\n`, { B: "2" });
     expect(projectEnv(second)).toEqual({ B: "2" });
@@ -43,7 +43,7 @@ describe("the variables of a project in .dev.vars", () => {
     expect(withProjectEnv(second, { B: "2" })).toBe(second);
   });
 
-  test("leave those alone that somebody wrote there", ({ expect }) => {
+  test("do not affect variables that the user wrote there", ({ expect }) => {
     for (const own of [`PROJECT_ENV={"A":"own"}\n`, ` export PROJECT_ENV = '{}'\n`]) {
       expect(withProjectEnv(own, { A: "1" })).toBe(own);
     }

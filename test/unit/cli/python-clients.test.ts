@@ -9,19 +9,19 @@ const REQUIREMENTS = {
   "test/python/requirements-types.txt": "b==1\n",
 };
 
-/** A Python for the shell: `body` is what it does when it is asked for more than its version. */
+/** Writes a Python as a shell script; `body` is its reaction to anything other than a question for its version. */
 function fakePython(version: string, body: string): string {
   const folder = temporaryProject({
     ...REQUIREMENTS,
     python3: `#!/bin/sh\nif [ "$1" = --version ]; then echo "Python ${version}"; exit; fi\n${body}\n`,
   });
   chmodSync(join(folder, "python3"), 0o755);
-  // Nothing else is found there, but what the script itself needs.
+  // The folder has only the programs that the script itself needs.
   vi.stubEnv("PATH", folder);
   return folder;
 }
 
-/** Makes an environment whose interpreter is this script again, as `python -m venv` does. */
+/** Creates an environment whose interpreter is this script again, as `python -m venv` does. */
 const MAKES_ENVIRONMENT = `if [ "$2" = venv ]; then
   /bin/mkdir -p "$3/bin" "$3/lib/python3.12/site-packages"; /bin/cp "$0" "$3/bin/python"; exit
 fi`;
@@ -40,7 +40,7 @@ describe("the Python clients", () => {
     }
   });
 
-  test("are missing for the reason that pip gives", async ({ expect }) => {
+  test("are missing with the reason that pip gives", async ({ expect }) => {
     const pip = 'echo "WARNING: slow" >&2; echo "ERROR: No matching distribution" >&2; exit 1';
     const folder = fakePython("3.12.1", `${MAKES_ENVIRONMENT}\n${pip}`);
     expect(await installPythonClients(folder)).toEqual({
@@ -49,7 +49,7 @@ describe("the Python clients", () => {
     expect(findPythonClients(folder)).toBeUndefined();
   });
 
-  test("are installed once, also without what has a stand-in", async ({ expect }) => {
+  test("are installed once, without packages that have a stand-in", async ({ expect }) => {
     const pip = 'case "$*" in *requirements-types.txt) exit 1;; esac';
     const folder = fakePython("3.12.1", `${MAKES_ENVIRONMENT}\n${pip}`);
     const { python } = await installPythonClients(folder);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { releaseAfterCrash } from "../../../cli/platform/release-after-crash.ts";
 
-/** A release that fails so many times before it works. */
+/** Returns a release that fails this many times before it works. */
 function setUp(failures: number) {
   const warnings: string[] = [];
   let left = failures;
@@ -19,15 +19,15 @@ function setUp(failures: number) {
   return { done, release, ended, warnings };
 }
 
-describe("what a crashed Worker had claimed", () => {
-  test("is released when that works only later", async () => {
+describe("the claim of a crashed Worker", () => {
+  test("is released after retries", async () => {
     const { done, release, warnings } = setUp(2);
     await done;
     expect(release).toHaveBeenCalledTimes(3);
     expect(warnings).toEqual([]);
   });
 
-  test("is told of once when it takes long", async () => {
+  test("causes one warning if that takes long", async () => {
     const { done, release, warnings } = setUp(6);
     await done;
     expect(release).toHaveBeenCalledTimes(7);

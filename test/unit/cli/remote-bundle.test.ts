@@ -59,13 +59,13 @@ async function bundled(
   return { ...built, graph };
 }
 
-/** The modules of packages, as texts. */
+/** Returns the modules of packages, as texts. */
 function packageTexts(folder: string): string[] {
   const names = readdirSync(join(folder, "parts")).filter((name) => name.startsWith("package-"));
   return names.map((name) => readFileSync(join(folder, "parts", name), "utf8"));
 }
 
-/** A build with what an earlier one has kept, and what it has kept itself. */
+/** Runs a build with the bundles that an earlier one has kept, and returns those that it has kept itself. */
 async function bundledWith(
   folder: string,
   archive: Uint8Array | null,
@@ -84,7 +84,7 @@ async function bundledWith(
   };
 }
 
-/** What graphs of a project export, with one package beside the other in node_modules. */
+/** Exports of a project's graphs, with different relations between packages in node_modules. */
 const ALIKE: Record<
   string,
   {
@@ -259,7 +259,7 @@ beforeEach(() => keepBundles(new KeptBundles(null)));
 
 describe("a project that is bundled in parts", () => {
   for (const [title, { agent, files, links = {}, graph, parts }] of Object.entries(ALIKE)) {
-    test(`is as when it is bundled at once: ${title}`, async ({ expect }) => {
+    test(`equals the project when it is bundled at once: ${title}`, async ({ expect }) => {
       const folder = projectWith(agent, files);
       for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path));
 
@@ -276,9 +276,7 @@ describe("a project that is bundled in parts", () => {
     });
   }
 
-  test("evaluates a package when a graph that imports it is loaded, and only once", async ({
-    expect,
-  }) => {
+  test("evaluates a package once, when a graph that imports it is loaded", async ({ expect }) => {
     const folder = projectWith('import { graph } from "loud"; export { graph };', {
       "node_modules/loud/package.json": ESM,
       "node_modules/loud/index.js":
@@ -292,7 +290,7 @@ describe("a project that is bundled in parts", () => {
     expect(await built.graph()).toBe(1);
   });
 
-  test("has what is imported of a package, and nothing else of it", async ({ expect }) => {
+  test("contains only the imported parts of a package", async ({ expect }) => {
     const folder = projectWith(
       'import "./side.js"; import { used } from "large"; import { small } from "small"; export const graph = used() + small;',
       {
@@ -315,9 +313,9 @@ describe("a project that is bundled in parts", () => {
   });
 });
 
-describe("with the bundles of packages that an earlier build has kept", () => {
+describe("with the package bundles of an earlier build", () => {
   for (const [title, { agent, files, links = {}, parts }] of Object.entries(ALIKE)) {
-    test(`a build makes the same: ${title}`, async ({ expect }) => {
+    test(`a build has the same result: ${title}`, async ({ expect }) => {
       const folder = projectWith(agent, files);
       for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path));
       const first = await bundledWith(folder, null);
@@ -345,20 +343,20 @@ describe("with the bundles of packages that an earlier build has kept", () => {
 
   test.for([
     [
-      "asks the same of packages in another order",
+      "imports the same from packages in another order",
       'import { three } from "base"; import { both } from "middle"; export const graph = [three, both()];',
       'import { both } from "middle"; import { three } from "base"; const order = 1; export const graph = [order, three, both()];',
       2,
     ],
-    ["asks for less", first, 'import { only } from "middle"; export const graph = only();', 0],
+    ["imports less", first, 'import { only } from "middle"; export const graph = only();', 0],
     [
-      "asks for more of one package",
+      "imports more of one package",
       first,
       'import { both, only } from "middle"; export const graph = [both(), only()];',
       1,
     ],
     [
-      "asks for a package that looks for its parent",
+      "imports a package that looks for its parent",
       first,
       'import { both } from "middle"; import old from "old"; export const graph = [both(), old];',
       0,
@@ -371,7 +369,7 @@ describe("with the bundles of packages that an earlier build has kept", () => {
     ],
     ["has no packages any more", first, "export const graph = 1;", 0],
   ] as const)(
-    "a project that %s is as without them",
+    "a project that %s has the same result as without them",
     async ([, before, after, taken], { expect }) => {
       const folder = projectWith(before, files);
       const { kept } = await bundledWith(folder, null);
@@ -385,9 +383,7 @@ describe("with the bundles of packages that an earlier build has kept", () => {
     },
   );
 
-  test("a build takes nothing of an archive that is none, and makes it anew", async ({
-    expect,
-  }) => {
+  test("a build ignores an invalid archive, and replaces it", async ({ expect }) => {
     const folder = projectWith(first, files);
     const fresh = await bundledWith(folder, null);
     const built = await bundledWith(folder, new TextEncoder().encode("no archive"));
@@ -395,7 +391,7 @@ describe("with the bundles of packages that an earlier build has kept", () => {
     expect(built).toEqual(fresh);
   });
 
-  test("a build makes anew what is damaged in an archive", async ({ expect }) => {
+  test("a build replaces the damaged parts of an archive", async ({ expect }) => {
     const folder = projectWith(first, files);
     const fresh = await bundledWith(folder, null);
     const damaged = readArchive(fresh.kept ?? new Uint8Array()).map(({ path }) => ({

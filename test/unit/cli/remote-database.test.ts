@@ -14,6 +14,9 @@ test("a question mark inside a value is not a placeholder", ({ expect }) => {
 test.for([
   ["SELECT ?", []],
   ["SELECT ?", [1, 2]],
-] as const)("as many values as placeholders are needed: %s %j", ([sql, values], { expect }) => {
-  expect(() => inlineValues(sql, [...values])).toThrow(/values than placeholders/);
-});
+] as const)(
+  "the number of values must match the placeholders: %s %j",
+  ([sql, values], { expect }) => {
+    expect(() => inlineValues(sql, [...values])).toThrow(/values than placeholders/);
+  },
+);

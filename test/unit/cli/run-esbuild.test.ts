@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 const MODULE = join(import.meta.dirname, "../../../cli/project/run-esbuild.ts");
 
-/** Bundles nothing, then prints what the bundler's process and this one have of the variable. */
+/** Bundles nothing, then prints the value of the variable in the bundler's process and in this one. */
 const SCRIPT = `
 import { readdirSync, readFileSync } from "node:fs";
 import { runEsbuild } from ${JSON.stringify(MODULE)};
@@ -33,11 +33,11 @@ function bundled(env: Record<string, string>): unknown {
 }
 
 describe.runIf(process.platform === "linux")("the bundler's process", () => {
-  test("collects less garbage, and nothing else is told to", () => {
+  test("collects garbage less often, without a change of its parent's environment", () => {
     expect(bundled({})).toEqual({ given: ["400"], own: null });
   });
 
-  test("is what somebody has said that it is", () => {
+  test("uses the value that the user has set", () => {
     expect(bundled({ GOGC: "50" })).toEqual({ given: ["50"], own: "50" });
   });
 });

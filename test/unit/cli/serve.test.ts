@@ -14,6 +14,7 @@ import {
   type PlatformOptions,
 } from "../../../cli/serve.ts";
 import { smallPlatform } from "./support/small-platform.ts";
+import { smallPlatformOptions } from "./support/small-platform-options.ts";
 
 const TIMEOUT_MS = 180_000;
 const PROCESS = join(import.meta.dirname, "support/platform-process.ts");
@@ -26,13 +27,7 @@ async function start(
 ): Promise<Started> {
   const logs: PlatformLog[] = [];
   const platform = await startPlatform({
-    repoRoot: folder,
-    configPath: folder,
-    stateDir: join(folder, "state"),
-    graphHostModule: join(folder, "graph-host.js"),
-    port: 0,
-    watch: false,
-    schemas: false,
+    ...smallPlatformOptions(folder),
     onLog: (line) => logs.push(line),
     ...options,
   });
@@ -40,7 +35,7 @@ async function start(
   return { ...platform, logs };
 }
 
-/** Starts a platform in a process of its own; with its URL. */
+/** Starts a platform in a separate process, and returns its URL. */
 async function startProcess(folder: string): Promise<{ child: ChildProcess; url: string }> {
   const child = fork(PROCESS, [folder], { execArgv: ["--disable-warning=ExperimentalWarning"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -57,7 +52,7 @@ async function addNote(url: string, note: string): Promise<void> {
   await fetch(new URL("/notes", url), { method: "POST", body: note });
 }
 
-/** What the small platform's cron trigger and queue have done. */
+/** Returns the events of the small platform's cron trigger and queue. */
 async function events(url: string): Promise<unknown[]> {
   return (await get(url, "/events")) as unknown[];
 }
@@ -66,7 +61,7 @@ async function enqueue(url: string, message: string): Promise<void> {
   await fetch(new URL("/events", url), { method: "POST", body: message });
 }
 
-/** What a request to the bucket for exports answers. */
+/** Sends a request to the export bucket, and returns the answer. */
 async function s3(
   { s3 }: Started,
   path: string,
@@ -102,7 +97,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     expect(await get(url, "/notes")).toEqual({ object: [], d1: [], r2: null });
   });
 
-  test("gives graphs the shell's variables that their code names, and those of its caller over all", async ({
+  test("gives graphs the shell's variables that their code names, and its caller's with precedence", async ({
     expect,
   }) => {
     const folder = smallPlatform();
@@ -123,7 +118,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test("keeps D1, R2 and objects when it is closed and started again", async ({ expect }) => {
+  test("keeps D1, R2 and objects over a restart", async ({ expect }) => {
     const folder = smallPlatform();
     const first = await start(folder);
     await addNote(first.url, "kept");
@@ -153,7 +148,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     expect(stdout).toContain("No migrations to apply");
   });
 
-  test("refuses a port that is taken", async ({ expect }) => {
+  test("refuses an occupied port", async ({ expect }) => {
     const { url } = await start(smallPlatform());
     const port = Number(new URL(url).port);
 
@@ -198,7 +193,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     expect((await s3(other, "/a%3D1/file")).text).toContain("<Code>SignatureDoesNotMatch</Code>");
   });
 
-  test("says when the bucket's address had to change", async ({ expect }) => {
+  test("reports when the bucket's address had to change", async ({ expect }) => {
     const folder = smallPlatform();
     const first = await start(folder);
     const port = Number(new URL(String(first.s3?.endpoint)).port);
@@ -218,7 +213,7 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test("refuses a state directory that another one uses", async ({ expect }) => {
+  test("refuses a state directory that is in use", async ({ expect }) => {
     const folder = smallPlatform();
     const { url } = await start(folder);
 
@@ -227,7 +222,9 @@ describe("a platform", { timeout: TIMEOUT_MS }, () => {
     );
   });
 
-  test("says why a project cannot be started, at the place in its source", async ({ expect }) => {
+  test("reports why a project cannot be started, with the place in its source", async ({
+    expect,
+  }) => {
     const folder = smallPlatform();
     const host = join(folder, "graph-host.js");
     const working = readFileSync(host, "utf8");
@@ -269,7 +266,7 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     expect((await s3(platform, "/file")).text).toBe("kept");
   });
 
-  test("is served with a graph that does not load, which is told with its place", async ({
+  test("is served if a graph does not load, which is reported with its place", async ({
     expect,
   }) => {
     const folder = smallPlatform();
@@ -292,7 +289,7 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
     expect(errors()[1]).toMatch(problem);
   });
 
-  test("goes on with the version before while it is broken", async ({ expect }) => {
+  test("keeps serving the previous version while it is broken", async ({ expect }) => {
     const folder = smallPlatform();
     const { url, logs } = await start(folder, { watch: true });
     const messages = (): string => logs.map(({ message }) => message).join("\n");
@@ -316,7 +313,7 @@ describe("a watched project", { timeout: TIMEOUT_MS }, () => {
 });
 
 test(
-  "a workerd that crashes is started again, and is ended with its platform",
+  "a workerd that crashes is restarted, and ends with its platform",
   async ({ expect }) => {
     const folder = smallPlatform();
     const { child, url } = await startProcess(folder);
@@ -333,8 +330,8 @@ test(
   TIMEOUT_MS,
 );
 
-describe("a process that is killed", { timeout: TIMEOUT_MS }, () => {
-  test("leaves no workerd behind even when its state directory is gone", async ({ expect }) => {
+describe("a killed process", { timeout: TIMEOUT_MS }, () => {
+  test("leaves no workerd behind, even if its state directory is gone", async ({ expect }) => {
     const folder = smallPlatform();
     const { child } = await startProcess(folder);
     const workerd = workerdPid(folder);
@@ -345,7 +342,9 @@ describe("a process that is killed", { timeout: TIMEOUT_MS }, () => {
     await vi.waitFor(() => expect(isRunning(workerd)).toBe(false), 150_000);
   });
 
-  test("leaves no workerd behind, and its state and alarms to the next", async ({ expect }) => {
+  test("leaves no workerd behind, and its state and alarms to the next process", async ({
+    expect,
+  }) => {
     const folder = smallPlatform();
     const { child, url } = await startProcess(folder);
     const workerd = workerdPid(folder);

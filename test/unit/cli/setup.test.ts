@@ -10,7 +10,7 @@ function read(folder: string): Record<string, string> {
 }
 
 describe(".dev.vars", () => {
-  test("gets an open agent server, a workspace, keys and a bucket, readable by its owner", async ({
+  test("gets an open agent server, a workspace, keys and a bucket, and is readable by its owner only", async ({
     expect,
   }) => {
     const folder = temporaryProject({});
@@ -46,7 +46,7 @@ describe(".dev.vars", () => {
     expect(statSync(join(folder, ".dev.vars")).mode & 0o777).toBe(0o600);
   });
 
-  test("stays as it is when nothing is missing", async ({ expect }) => {
+  test("is not changed if nothing is missing", async ({ expect }) => {
     const folder = temporaryProject({});
     await ensureDevVars(join(folder, ".dev.vars"));
     const before = read(folder);
@@ -55,7 +55,7 @@ describe(".dev.vars", () => {
     expect(read(folder)).toEqual(before);
   });
 
-  test("becomes readable by its owner only, whoever wrote it", async ({ expect }) => {
+  test("becomes readable by its owner only, even if the user wrote it", async ({ expect }) => {
     const folder = temporaryProject({});
     await ensureDevVars(join(folder, ".dev.vars"));
     chmodSync(join(folder, ".dev.vars"), 0o644);
@@ -63,7 +63,7 @@ describe(".dev.vars", () => {
     expect(statSync(join(folder, ".dev.vars")).mode & 0o777).toBe(0o600);
   });
 
-  test("keeps its values and gets only those it lacks", async ({ expect }) => {
+  test("keeps its values and gets only the missing ones", async ({ expect }) => {
     const folder = temporaryProject({ ".dev.vars": "AGENT_AUTH=api-key\nOTHER=1" });
 
     const added = await ensureDevVars(join(folder, ".dev.vars"));

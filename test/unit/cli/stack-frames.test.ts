@@ -5,7 +5,9 @@ import { test } from "vitest";
 import { sourceMapper } from "../../../cli/platform/stack-frames.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
-test("places in every module of a build are those of its source files", async ({ expect }) => {
+test("positions in every module of a build map to those of its source files", async ({
+  expect,
+}) => {
   const folder = temporaryProject({
     "project.ts": 'export const load = () => import("./late.ts");',
     "late.ts": 'type None = never;\nexport function fail(): None {\n  throw new Error("late");\n}',

@@ -3,8 +3,8 @@ import { readStartOptions } from "../../../cli/start-options.ts";
 
 const PROJECT = ["--config", "/p/langgraph.json", "--state", "/s"];
 
-describe("what a local server is started with", () => {
-  test("is filled in where nothing is given", () => {
+describe("the options of a local server", () => {
+  test("have defaults", () => {
     expect(readStartOptions(PROJECT)).toEqual({
       configPath: "/p/langgraph.json",
       stateDir: "/s",
@@ -17,12 +17,12 @@ describe("what a local server is started with", () => {
     });
   });
 
-  test("logs requests when it reloads, unless told otherwise", () => {
+  test("log requests when it reloads, by default", () => {
     const level = (...args: string[]) => readStartOptions(["--watch", ...args]).logLevel;
     expect([level(), level("--log", "error")]).toEqual(["info", "error"]);
   });
 
-  test("takes variables as often as they are given, with any text as value", () => {
+  test("accept variables any number of times, with any text as value", () => {
     const { port, vars } = readStartOptions(["--port", "0", "--var", "A=1=2", "--var", "B=--x"]);
     expect({ port, vars }).toEqual({ port: 0, vars: { A: "1=2", B: "--x" } });
     expect(readStartOptions([]).vars).toEqual({});
@@ -32,7 +32,7 @@ describe("what a local server is started with", () => {
     [["--port", "65536"], "--port 65536 is not a port number"],
     [["--port", "http"], "--port http is not a port number"],
     [["--var", "=x"], "--var =x is not of the form NAME=value"],
-  ])("refuses %j", (args, message) => {
+  ])("refuse %j", (args, message) => {
     expect(() => readStartOptions(args)).toThrow(message);
   });
 });

@@ -13,7 +13,7 @@ const NODE_OPTIONS = "--disable-warning=ExperimentalWarning";
 
 type Served = { child: ChildProcess; output: string; url: string };
 
-/** Runs `start.ts` with a project without schemas to read, until it says that it is ready. */
+/** Runs `start.ts` with a project without schemas to read, until it reports that it is ready. */
 async function start(folder: string, ...more: string[]): Promise<Served> {
   const args = ["--config", folder, "--state", join(folder, "state"), "--port", "0", ...more];
   const child = spawn(process.execPath, [join(CLI, "start.ts"), ...args], {
@@ -50,7 +50,7 @@ function project(): string {
 }
 
 describe("start", { timeout: TIMEOUT_MS }, () => {
-  test("says what it serves, and ends cleanly when told to", async ({ expect }) => {
+  test("reports what it serves, and ends cleanly on a signal", async ({ expect }) => {
     const { child, output, url } = await start(project());
 
     expect(output).toContain(`agent server   ${url}\n`);
@@ -65,7 +65,7 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
     await expect(fetch(new URL("/ok", url))).rejects.toThrow();
   });
 
-  test("lets exports that were interrupted go on at once", async ({ expect }) => {
+  test("continues interrupted exports at once", async ({ expect }) => {
     const folder = project();
     const { child } = await start(folder);
     child.kill("SIGKILL");
@@ -86,7 +86,7 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
     expect(rows).toEqual([{ lease: "of the dead", due_at: 0 }]);
   });
 
-  test("takes variables, and says which cannot be one", async ({ expect }) => {
+  test("accepts variables, and reports invalid ones", async ({ expect }) => {
     const folder = project();
     const { url } = await start(folder, "--var", "AGENT_AUTH=api-key");
     expect((await fetch(new URL("/threads/search", url), { method: "POST" })).status).toBe(401);
@@ -128,7 +128,7 @@ describe("start", { timeout: TIMEOUT_MS }, () => {
 });
 
 test(
-  "a mistake on the command line is one line and exit code 1",
+  "a mistake on the command line prints one line and exits with 1",
   { timeout: TIMEOUT_MS },
   async ({ expect }) => {
     const folder = temporaryProject({});

@@ -15,26 +15,18 @@ import { type Platform, startPlatform } from "../../../cli/serve.ts";
 import { acquireStateDir } from "../../../cli/platform/state-dir.ts";
 import { withDatabase } from "../../../cli/database/open-database.ts";
 import { smallPlatform } from "./support/small-platform.ts";
+import { smallPlatformOptions } from "./support/small-platform-options.ts";
 import { temporaryProject } from "./support/temporary-project.ts";
 
 const TIMEOUT_MS = 180_000;
 
 async function start(folder: string): Promise<Platform> {
-  const platform = await startPlatform({
-    repoRoot: folder,
-    configPath: folder,
-    stateDir: join(folder, "state"),
-    graphHostModule: join(folder, "graph-host.js"),
-    port: 0,
-    watch: false,
-    schemas: false,
-    onLog: () => {},
-  });
+  const platform = await startPlatform(smallPlatformOptions(folder));
   onTestFinished(() => platform.close());
   return platform;
 }
 
-/** A checkout whose state has been served once; with the file of its database. */
+/** Returns a checkout whose state has been served once, and the file of its database. */
 async function served(): Promise<{ folder: string; file: string }> {
   const folder = smallPlatform();
   const platform = await start(folder);
@@ -47,7 +39,7 @@ async function served(): Promise<{ folder: string; file: string }> {
   return { folder, file };
 }
 
-/** What the start of a platform on this state says. */
+/** Starts a platform on this state, and returns its error message. */
 async function refusal(folder: string): Promise<string> {
   const error = await start(folder).then(
     () => undefined,
@@ -58,7 +50,7 @@ async function refusal(folder: string): Promise<string> {
 }
 
 describe("a database", { timeout: TIMEOUT_MS }, () => {
-  test("that is gone stops the start", async () => {
+  test("stops the start if it is missing", async () => {
     const { folder, file } = await served();
     for (const part of ["", "-wal", "-shm"]) rmSync(file + part, { force: true });
     const said = await refusal(folder);
@@ -71,7 +63,7 @@ describe("a database", { timeout: TIMEOUT_MS }, () => {
   });
 
   test.for(["its first page", "a page of a table"])(
-    "with %s overwritten stops the start",
+    "stops the start if its %s is overwritten",
     async (page) => {
       const { folder, file } = await served();
       for (const part of ["-wal", "-shm"]) rmSync(file + part, { force: true });
@@ -88,7 +80,7 @@ describe("a database", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("a state folder", () => {
-  test("whose lock is no lock names the file and what to do", () => {
+  test("with an invalid lock names the file and what to do", () => {
     const folder = temporaryProject({});
     acquireStateDir(join(folder, "state")).release();
     const lock = join(folder, "state/run/lock");
@@ -98,7 +90,7 @@ describe("a state folder", () => {
     );
   });
 
-  test("that cannot be written says so", () => {
+  test("that is not writable is reported", () => {
     const folder = temporaryProject({ file: "" });
     const state = join(folder, "file/state");
     expect(() => acquireStateDir(state)).toThrow(
@@ -107,14 +99,14 @@ describe("a state folder", () => {
   });
 });
 
-describe("what was built", { timeout: TIMEOUT_MS }, () => {
+describe("the built files", { timeout: TIMEOUT_MS }, () => {
   const builtAt = (folder: string): number[] => {
     const worker = globSync(".threadworks/worker/*/worker.js", { cwd: folder });
     const files = ["state/build/project.js", ...worker];
     return files.map((name) => statSync(join(folder, name)).mtimeMs);
   };
 
-  test("is built again only when something has changed", async () => {
+  test("are built again only after a change", async () => {
     const { folder } = await served();
     const first = builtAt(folder);
     await (await start(folder)).close();

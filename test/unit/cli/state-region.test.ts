@@ -10,7 +10,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** As when a server has run. */
+/** Makes a folder look as if a server had run. */
 function used(folder: string): string {
   mkdirSync(join(folder, "v3"));
   return folder;
@@ -28,14 +28,14 @@ test("a state folder has the data of one region", ({ expect }) => {
   expect(stateRegion(folder)).toBe("eu");
 });
 
-test("a folder from before there were regions is of the US", ({ expect }) => {
+test("a folder from before there were regions belongs to the US", ({ expect }) => {
   const folder = used(newFolder());
   expect(stateRegion(folder)).toBe("us");
   expect(() => keepRegion(folder, "eu")).toThrow("has the data of the US region");
   keepRegion(folder, "us");
 });
 
-test("an unused folder may still become another region's", ({ expect }) => {
+test("an unused folder can still be assigned to another region", ({ expect }) => {
   const folder = newFolder();
   keepRegion(folder, "us");
   keepRegion(folder, "eu");

@@ -5,7 +5,7 @@ function node(name: string, code: string): { name: string; command: string[] } {
   return { name, command: ["node", "-e", code] };
 }
 
-test("every step runs, and a step that fails shows what it printed", async ({ expect }) => {
+test("every step runs, and the output of a failed step is shown", async ({ expect }) => {
   let printed = "";
   const first = [
     node("good", "console.log('silent')"),

@@ -18,10 +18,10 @@ const TAILWIND = readFileSync(
 type Compiler = Awaited<ReturnType<typeof compile>>;
 
 let compiler: Compiler;
-/** What the compiler has been asked about: each candidate adds to its style sheet once. */
+/** Results of the compiler by candidate: each candidate adds to its style sheet only once. */
 const known = new Map<string, boolean>();
 
-/** Of the candidates those that Tailwind has a class or a variable for. */
+/** Returns the candidates for which Tailwind has a class or a variable. */
 function classesAmong(candidates: Iterable<string>): string[] {
   const classes = [...new Set(candidates)].filter((candidate) => {
     const isKnown = known.get(candidate);
@@ -44,13 +44,10 @@ beforeAll(async () => {
   });
 });
 
-describe("the classes of a text are those that the native scanner finds", () => {
+describe("the scanner finds the same classes in a text as the native scanner", () => {
   test.for<[string, string]>([
     ["in attributes, and in the strings of expressions", `<b className={a ? "flex p-4" : 'grid'}>`],
-    [
-      "in templates, around what is put into them",
-      '`card ${open ? `block` : "hidden"} mt-2 ${x}-4`',
-    ],
+    ["in templates, around their expressions", '`card ${open ? `block` : "hidden"} mt-2 ${x}-4`'],
     ["as keys of objects", `{ underline: isOn, 'p-2': true, hidden: [x], "m-1":1, italic: 1 }`],
     ["but not as parts of other words", "deflex flexible flex.shrink xflex: block() p-4x (grid)"],
     [
@@ -72,7 +69,10 @@ describe("the classes of a text are those that the native scanner finds", () => 
       "[color:red] [--gap:1rem] [mask:url(a:b)] [color:/red] [Color:red] [a:b:c]",
     ],
     ["that are negative, have decimals or percentages", "-mt-2.5 --mt-2 mt-.5 from-10% p-2.x"],
-    ["with what is not closed behind a backslash", String.raw`w-[\]] "\"p-4\"" content-['\'']`],
+    [
+      "with unclosed brackets and quotes after a backslash",
+      String.raw`w-[\]] "\"p-4\"" content-['\'']`,
+    ],
     ["beside tags", "<p>flex</p><b>grid p-4</b>{{hidden}}{%if%}block{%end%}"],
     ["with variables of the theme", "var(--color-red-500) --color-blue-500, --color-lime-500\\"],
     ["over several lines", 'className="flex\n  p-4\n\tm-2"'],
@@ -83,7 +83,7 @@ describe("the classes of a text are those that the native scanner finds", () => 
     ["with as many brackets as there may be", `w-[${"(".repeat(32)}1px${")".repeat(32)}]`],
     ["but none that is put together", "w-[$\u007bwidth}px] bg-[url($\u007bimage})] flex"],
     ["but none with half a string", `content-['a] content-["b'] flex`],
-    ["with what a variable is replaced by", "bg-(--a,red) bg-(--a,b:c) p-(--b,calc(1:2)) w-[]"],
+    ["with fallbacks of variables", "bg-(--a,red) bg-(--a,b:c) p-(--b,calc(1:2)) w-[]"],
     ["with signs of other alphabets", "é flex ß p-4é 日本 grid"],
   ])("%s", ([, text]) => {
     const own = classesAmong(candidatesOf(text, "tsx"));
@@ -160,7 +160,7 @@ const ALL: Source = { base: "", pattern: "**/*", negated: false };
 const only = (pattern: string, base = ""): Source => ({ base, pattern, negated: false });
 const without = (pattern: string, base = ""): Source => ({ base, pattern, negated: true });
 
-describe("the files of sources are those that the native scanner reads", () => {
+describe("the scanner reads the same source files as the native scanner", () => {
   test.for<[string, Source[]]>([
     ["the project", [ALL]],
     ["a folder", [only("sub")]],
@@ -177,7 +177,7 @@ describe("the files of sources are those that the native scanner reads", () => {
     ["a file of a folder that is left out", [ALL, without("sub"), only("sub/a.html")]],
     ["a file in an ignored folder, by a pattern", [only("di*/a.js")]],
     ["a file in a folder with a dot, by a pattern", [only("*/a.ts")]],
-    ["what is not there", [only("nowhere"), only("nowhere/**/*.ts"), only("nothing.ts")]],
+    ["missing files", [only("nowhere"), only("nowhere/**/*.ts"), only("nothing.ts")]],
     ["nothing", []],
   ])("%s", ([, sources]) => {
     const folder = temporaryProject(FILES);
@@ -194,11 +194,11 @@ describe("the files of sources are those that the native scanner reads", () => {
     const own = new Scanner({ sources }).scan();
     expect(classesAmong(own)).toEqual(classesAmong(new NativeScanner({ sources }).scan()));
     expect(classesAmong(own)).toEqual(["p-2", "p-22", "p-8"]);
-    // Style sheets have their rules in the order in which classes are met.
+    // Style sheets have their rules in the order in which classes are found.
     expect(own).toEqual(own.toSorted());
   });
 
-  test("whatever their endings", () => {
+  test("with any extension", () => {
     const endings =
       "png svg ico avif heic mp3 woff2 zip tar gz jar node wasm so dylib pdf docx sqlite db key plist geojson lockb DS_Store xml csv yaml toml txt py rs vue less styl";
     const files = endings.split(" ").map((ending) => [`file.${ending}`, "flex"]);
@@ -209,7 +209,7 @@ describe("the files of sources are those that the native scanner reads", () => {
     expect(own).toHaveLength(11);
   });
 
-  test("with folders that are links, even in a circle", () => {
+  test("with folders that are links, even in a cycle", () => {
     const folder = temporaryProject(FILES);
     mkdirSync(join(folder, "links"));
     symlinkSync(join(folder, "sub/deep"), join(folder, "links/deep"));

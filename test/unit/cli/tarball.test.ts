@@ -7,7 +7,7 @@ import { temporaryProject } from "./support/temporary-project.ts";
 
 const STUB_HOST = "export const defineGraphHost = (project) => class { project = project; };";
 const MB = 1024 * 1024;
-/** Tens of megabytes take a bundler and gzip their time. */
+/** The bundler and gzip need this time for tens of megabytes. */
 const LARGE_TIMEOUT_MS = 180_000;
 
 function build(folder: string): Promise<BuiltTarball> {
@@ -35,7 +35,7 @@ async function unpack({ bytes }: BuiltTarball): Promise<Record<string, string>> 
 }
 
 describe("a tarball", () => {
-  test("holds the module, its source map, the project's configuration and a manifest", async ({
+  test("contains the module, its source map, the project's configuration and a manifest", async ({
     expect,
   }) => {
     const tarball = await build(smallProject());
@@ -72,7 +72,7 @@ describe("a tarball", () => {
     });
   });
 
-  test("has only plain files that belong to nobody and have no date", async ({ expect }) => {
+  test("has only plain files without an owner and a date", async ({ expect }) => {
     const { bytes } = await build(smallProject());
     const headers = (await unpackTar(gunzipSync(bytes))).map(({ header }) => header);
     expect(headers.map(({ type, mode, uid, gid, mtime }) => [type, mode, uid, gid, mtime])).toEqual(
@@ -80,18 +80,18 @@ describe("a tarball", () => {
     );
   });
 
-  test("is the same, byte for byte, in another folder and at another time", async ({ expect }) => {
+  test("is identical, byte for byte, in another folder and at another time", async ({ expect }) => {
     const [first, second] = [await build(smallProject()), await build(smallProject())];
     expect(Buffer.from(first.bytes).equals(Buffer.from(second.bytes))).toBe(true);
   });
 
-  test("does not tell on which machine it was built", async ({ expect }) => {
+  test("does not reveal the machine on which it was built", async ({ expect }) => {
     const folder = smallProject();
     const files = await unpack(await build(folder));
     expect(Object.values(files).join("\n")).not.toContain(folder);
   });
 
-  test("holds no value of the project's variables, which are told beside it", async ({
+  test("contains no values of the project's variables, which are returned separately", async ({
     expect,
   }) => {
     const tarball = await build(smallProject({ env: { MODEL_KEY: "sk-7f3a", NODE_ENV: "test" } }));
@@ -113,20 +113,24 @@ describe("a project is refused", () => {
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
 
-  test("that is more than 24 MB unpacked", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
+  test("if it has more than 24 MB unpacked", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
     await expect(build(withText("a".repeat(25 * MB)))).rejects.toThrow(
       /^the built project is too large: 25\.0 MB unpacked, and 24\.0 MB are the most$/,
     );
   });
 
-  test("that is more than 10 MB compressed", { timeout: LARGE_TIMEOUT_MS }, async ({ expect }) => {
-    const text = randomBytes(11 * MB).toString("base64");
-    await expect(build(withText(text))).rejects.toThrow(
-      /^the built project is too large: 1\d\.\d MB compressed, and 10\.0 MB are the most$/,
-    );
-  });
+  test(
+    "if it has more than 10 MB compressed",
+    { timeout: LARGE_TIMEOUT_MS },
+    async ({ expect }) => {
+      const text = randomBytes(11 * MB).toString("base64");
+      await expect(build(withText(text))).rejects.toThrow(
+        /^the built project is too large: 1\d\.\d MB compressed, and 10\.0 MB are the most$/,
+      );
+    },
+  );
 
-  test("that does not build, with the place", async ({ expect }) => {
+  test("with the place if it does not build", async ({ expect }) => {
     const folder = temporaryProject({
       "host.js": STUB_HOST,
       "agent.ts": "export const graph = ;",

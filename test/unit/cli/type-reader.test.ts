@@ -15,7 +15,7 @@ import { temporaryProject } from "./support/temporary-project.ts";
 
 const TIMEOUT_MS = 300_000;
 
-/** Of an isolate's 128 MB, what the compiler's objects may take; code and texts come to it. */
+/** The heap for the compiler's objects, of an isolate's 128 MB; code and texts need the rest. */
 const HEAP_MB = 96;
 
 const FOLDER = mkdtempSync(join(tmpdir(), "threadworks-type-reader-"));
@@ -30,7 +30,7 @@ afterAll(() => rmSync(FOLDER, { recursive: true }));
 
 type Files = Record<string, string>;
 
-/** What is installed here, without what is there for types alone, which no build on the platform has. */
+/** This repository's packages, without those for types alone, which builds on the platform do not install. */
 const INSTALLED: TypesRequest["packages"] = installedPackages();
 
 function installedPackages(): TypesRequest["packages"] {
@@ -43,7 +43,7 @@ function installedPackages(): TypesRequest["packages"] {
   });
 }
 
-/** Reads the types of files below `/repository` in a thread whose heap is as large as that of an isolate. */
+/** Reads the types of files below `/repository` in a thread with the heap size of an isolate. */
 async function read(own: Files, graphs: string[]): Promise<ReadSchemas & { asked: string[] }> {
   const encoder = new TextEncoder();
   const request: TypesRequest = {
@@ -159,7 +159,7 @@ describe("in the memory of an isolate", { timeout: TIMEOUT_MS }, () => {
     ["zod", "zod", ZOD],
     ["an agent with a provider", "agent", AGENT],
   ] as const)(
-    "the schemas of %s are those that are read on a machine",
+    "the schemas of %s equal those that are read on a machine",
     async ([, id, text], { expect }) => {
       const own = { [`${id}.ts`]: text, "steps.ts": STEPS };
       const { schemas, warnings, asked } = await read(own, [id]);
@@ -173,7 +173,7 @@ describe("in the memory of an isolate", { timeout: TIMEOUT_MS }, () => {
     },
   );
 
-  test("types that are too many are left out, those of other packages than LangChain's first", async ({
+  test("excessive types are left out, those of other packages than LangChain's first", async ({
     expect,
   }) => {
     const large = `import OpenAI from "openai";\nexport const client = new OpenAI();\n${ZOD}`;
@@ -201,7 +201,7 @@ describe("in the memory of an isolate", { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test("what is wrong with one graph is told, and the others have their schemas", async ({
+  test("an error in one graph is reported, and the others have their schemas", async ({
     expect,
   }) => {
     const own = { "good.ts": ZOD, "bad.ts": "export const other = 1;" };

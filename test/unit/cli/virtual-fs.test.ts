@@ -6,7 +6,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (read: Uint8Array): string => new TextDecoder().decode(read);
 
 describe("a file system in memory", () => {
-  test("decompresses what is stored compressed, and knows its size", ({ expect }) => {
+  test("decompresses files that are stored compressed, and knows their size", ({ expect }) => {
     const files = new VirtualFileSystem();
     const stored = { size: 5, bytes: zstdCompressSync(bytes("hello")), isCompressed: true };
     files.put("/a/b.js", stored);
@@ -15,9 +15,7 @@ describe("a file system in memory", () => {
     expect(files.stat("/a")?.isDirectory()).toBe(true);
   });
 
-  test("follows links on the way, tells where they lead, and does not run in circles", ({
-    expect,
-  }) => {
+  test("follows links within paths, returns their targets, and detects cycles", ({ expect }) => {
     const files = new VirtualFileSystem();
     files.write("/packages/words/index.js", bytes("words"));
     files.link("/app/node_modules/words", "../../packages/words");
@@ -32,7 +30,7 @@ describe("a file system in memory", () => {
     expect(files.stat("/round/x")).toBeUndefined();
   });
 
-  test("fails with the codes of Node", ({ expect }) => {
+  test("fails with the error codes of Node", ({ expect }) => {
     const files = new VirtualFileSystem();
     files.write("/a/b", bytes(""));
     const code = (run: () => unknown): unknown => {

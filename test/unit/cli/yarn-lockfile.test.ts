@@ -97,7 +97,7 @@ function write(path: string, content: string | object): void {
 
 beforeEach(() => files.remove(ROOT));
 
-/** What is installed of a repository with this lockfile, in short. */
+/** Returns a summary of the packages that a repository with this lockfile installs. */
 function plan(text: string, manifest: object, projectDir = ROOT) {
   write("yarn.lock", text);
   write("package.json", manifest);
@@ -122,7 +122,7 @@ function plan(text: string, manifest: object, projectDir = ROOT) {
 const GRAPH = "…/@acme+graph@1.2.0/node_modules";
 
 describe("a yarn.lock of the classic yarn", () => {
-  test("gives packages, aliases and digests, and a place to each", () => {
+  test("defines packages, aliases and digests, and a place for each", () => {
     write("packages/words/package.json", {
       name: "@acme/words",
       dependencies: { ms: "2.0.0" },
@@ -145,7 +145,7 @@ describe("a yarn.lock of the classic yarn", () => {
         "node_modules/dates": "…/ms@2.1.3/node_modules/ms",
         "packages/words/node_modules/ms": "…/ms@2.0.0/node_modules/ms",
         [`${GRAPH}/ms`]: "…/ms@2.0.0/node_modules/ms",
-        // For what does not say that it depends on it.
+        // This link is for packages that do not declare the dependency.
         "node_modules/ms": "…/ms@2.1.3/node_modules/ms",
       },
       warnings: [],
@@ -178,7 +178,7 @@ describe("a yarn.lock of the classic yarn", () => {
 });
 
 describe("a yarn.lock of a later yarn", () => {
-  test("gives packages without digests, and says so; workspaces, and nothing for other machines", () => {
+  test("defines packages without digests and warns about it, and workspaces, but nothing for other machines", () => {
     write("packages/words/package.json", { name: "@acme/words", dependencies: { ms: "^2.1.0" } });
     write(".pnp.cjs", "");
     const dependencies = {
@@ -203,11 +203,11 @@ describe("a yarn.lock of a later yarn", () => {
       },
       warnings: [expect.stringMatching(/^yarn\.lock has digests of yarn's own archives/)],
     });
-    // A bundler that finds it looks nowhere else.
+    // A bundler that finds this file resolves packages nowhere else.
     expect(files.stat(`${ROOT}/.pnp.cjs`)).toBeUndefined();
   });
 
-  test("above the project's folder is used", () => {
+  test("is found above the project's folder", () => {
     write("apps/agent/package.json", { dependencies: { ms: "2.0.0" } });
     expect(plan(BERRY, {}, `${ROOT}/apps/agent`).links).toEqual({
       "apps/agent/node_modules/ms": "…/ms@2.0.0/node_modules/ms",

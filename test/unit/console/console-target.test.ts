@@ -16,7 +16,7 @@ describe("consoleTarget", () => {
     ["/o/w/settings", null],
     ["/public/token/r", redirect("/console/shared/token")],
     ["/public/token/run", null],
-  ] as const)("says what %s stands for", ([path, target], { expect }) => {
+  ] as const)("resolves %s", ([path, target], { expect }) => {
     expect(consoleTarget(path)).toEqual(target);
   });
 
@@ -24,7 +24,7 @@ describe("consoleTarget", () => {
     "/console/assets/../index.html",
     "/console/assets/a/b.js",
     "/console/assets/..%2fx.js",
-  ])("takes no other file for an asset: %s", (path, { expect }) => {
+  ])("treats no other file as an asset: %s", (path, { expect }) => {
     expect(consoleTarget(path)).toEqual({ kind: "page" });
   });
 });

@@ -1,7 +1,9 @@
 import { test } from "vitest";
 import { contentSecurityPolicy } from "../../../src/console/page-settings.ts";
 
-test("a page may ask the hosts of its installation, and load its own files only", ({ expect }) => {
+test("a page can send requests to the hosts of its installation, and load only its own files", ({
+  expect,
+}) => {
   const policy = contentSecurityPolicy({
     api: "api.test",
     controlPlane: "control.test",

@@ -14,7 +14,7 @@ function contains(json: unknown, filter: JsonFilter): boolean {
   return row?.["found"] === 1;
 }
 
-/** Postgres' `@>`, written down naively. */
+/** A naive definition of Postgres' `@>`. */
 function naive(json: unknown, filter: unknown): boolean {
   if (Array.isArray(filter)) {
     return (
@@ -89,7 +89,7 @@ describe("containsJson", () => {
     );
   });
 
-  test("finds a part of an object in it", ({ expect }) => {
+  test("finds any part of an object in it", ({ expect }) => {
     const whole = fc.dictionary(key, value, { minKeys: 1, maxKeys: 4 });
     fc.assert(
       fc.property(whole, fc.nat(), (json, pick) => {

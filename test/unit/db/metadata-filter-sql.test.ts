@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import * as fc from "fast-check";
 import { afterAll, describe, test } from "vitest";
-import { parseFilter } from "../../../src/agent-server/auth/parse-filter.ts";
+import { parseAuthFilter } from "../../../src/agent-server/auth/parse-filter.ts";
 import { metadataMatches } from "../../../src/db/json-filter-sql.ts";
 import { matchesMetadata } from "../../../src/lib/metadata-filter.ts";
 
@@ -11,14 +11,14 @@ afterAll(() => db.close());
 type Json = Record<string, unknown>;
 
 function found(metadata: Json, filter: Json): boolean {
-  const { text, params } = metadataMatches("row.metadata", parseFilter(filter));
+  const { text, params } = metadataMatches("row.metadata", parseAuthFilter(filter));
   const row = db
     .prepare(`SELECT ${text} AS found FROM (SELECT ? AS metadata) AS row`)
     .get(...params, JSON.stringify(metadata));
   return row?.["found"] === 1;
 }
 
-/** What a filter says, written down naively, of the form that handlers return. */
+/** A naive definition of a filter in the form that handlers return. */
 function naive(metadata: Json, filter: Json): boolean {
   return Object.entries(filter).every(([key, wanted]) => {
     if (key === "$or") return (wanted as Json[]).some((part) => naive(metadata, part));
@@ -81,9 +81,9 @@ const CASES: [metadata: Json, filter: Json, matches: boolean][] = [
 ];
 
 describe("a filter on metadata", () => {
-  test.for(CASES)("of %j by %j is %s", ([metadata, filter, matches], { expect }) => {
+  test.for(CASES)("gives for %j and %j: %s", ([metadata, filter, matches], { expect }) => {
     expect(naive(metadata, filter)).toBe(matches);
-    expect(matchesMetadata(metadata, parseFilter(filter))).toBe(matches);
+    expect(matchesMetadata(metadata, parseAuthFilter(filter))).toBe(matches);
     expect(found(metadata, filter)).toBe(matches);
   });
 
@@ -125,18 +125,16 @@ describe("a filter on metadata", () => {
     fc.assert(
       fc.property(metadata, filter, (metadata, filter) => {
         const expected = naive(metadata, filter);
-        expect(matchesMetadata(metadata, parseFilter(filter))).toBe(expected);
+        expect(matchesMetadata(metadata, parseAuthFilter(filter))).toBe(expected);
         expect(found(metadata, filter)).toBe(expected);
       }),
       { numRuns: 1000 },
     );
   });
 
-  test("binds one parameter, and as many conditions as are allowed fit a statement", ({
-    expect,
-  }) => {
+  test("binds one parameter, and a maximum filter fits into a statement", ({ expect }) => {
     const teams = Array.from({ length: 100 }, (_, index) => ({ team: `t${index}` }));
-    const { params, text } = metadataMatches("row.metadata", parseFilter({ $or: teams }));
+    const { params, text } = metadataMatches("row.metadata", parseAuthFilter({ $or: teams }));
     expect(params).toHaveLength(1);
     expect(text.length).toBeLessThan(50_000);
     expect(found({ team: "t99" }, { $or: teams })).toBe(true);

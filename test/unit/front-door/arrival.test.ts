@@ -19,7 +19,7 @@ function arrive(url: string, headers: Record<string, string> = {}) {
 }
 
 describe("the arrival of a request", () => {
-  test("tells the surface, the host and the path by which it is routed", ({ expect }) => {
+  test("determines the surface, the host and the path for routing", ({ expect }) => {
     expect(arrive("https://US.p.API.test/sessions?limit=1")).toMatchObject({
       hostname: "us.p.api.test",
       publicHost: "api.test",
@@ -38,7 +38,7 @@ describe("the arrival of a request", () => {
     expect(arrive("https://other.test/threads")).toMatchObject({ surface: null, deployment: null });
   });
 
-  test("tells who sent it, as far as proxies are trusted", ({ expect }) => {
+  test("determines the sender, as far as proxies are trusted", ({ expect }) => {
     const headers = { "cf-connecting-ip": "10.0.0.1", "x-forwarded-for": "198.51.100.1" };
     const arrival = arrive("https://api.test/info", headers);
     expect(arrival?.client).toBe("198.51.100.1");
@@ -46,7 +46,7 @@ describe("the arrival of a request", () => {
     expect(arrive("https://api.test/info")).toMatchObject({ client: "unknown", address: null });
   });
 
-  test("is read once for a request", ({ expect }) => {
+  test("is determined once for a request", ({ expect }) => {
     const request = new Request("https://api.test/info");
     expect(arrivalOf(request, SETTINGS, NO_KEYS)).toBe(arrivalOf(request, SETTINGS, NO_KEYS));
   });
@@ -67,7 +67,7 @@ describe("clientAddress", () => {
     expect(clientAddress({ connecting, forwarded }, [])).toBe(address);
   });
 
-  test("believes nobody but trusted proxies", ({ expect }) => {
+  test("ignores headers of untrusted proxies", ({ expect }) => {
     const forwarded = "198.51.100.1";
     expect(clientAddress({ connecting: "203.0.113.9", forwarded }, PROXIES)).toBe("203.0.113.9");
     expect(clientAddress({ connecting: "10.1.2.3", forwarded }, PROXIES)).toBe("198.51.100.1");
@@ -83,14 +83,17 @@ describe("clientAddress", () => {
     ["nonsense", "10.1.2.3"],
     ["1.1.1.1, unknown, 10.0.0.2", "10.0.0.2"],
     ["", "10.1.2.3"],
-  ])("of %s, the last that no trusted proxy is", ([forwarded, address], { expect }) => {
-    expect(clientAddress({ connecting: "10.1.2.3", forwarded }, PROXIES)).toBe(address);
-  });
+  ])(
+    "returns for %s the last address that is not a trusted proxy",
+    ([forwarded, address], { expect }) => {
+      expect(clientAddress({ connecting: "10.1.2.3", forwarded }, PROXIES)).toBe(address);
+    },
+  );
 });
 
 describe("parseAddressRanges", () => {
   test.for(["10.0.0.0/33", "example.com", "10.0.0.0/8;192.0.2.7"])(
-    "names %s",
+    "reports %s",
     (text, { expect }) => {
       expect(() => parseAddressRanges(`192.0.2.1, ${text}`)).toThrow(text);
     },

@@ -17,11 +17,11 @@ describe("the API key of a request", () => {
     ["k,k,\tk", "k"],
     ["k, other", "k, other"],
     ["k, ", "k, "],
-  ])("are one in a header that was sent several times: %j", ([header, key], { expect }) => {
+  ])("is a single one if a header was sent several times: %j", ([header, key], { expect }) => {
     expect(singleValue(header)).toBe(key);
   });
 
-  test("is that of X-Api-Key, else the bearer token", ({ expect }) => {
+  test("comes from X-Api-Key, or else from the bearer token", ({ expect }) => {
     const both = caller({ "x-api-key": "k, k", authorization: "Bearer token" });
     expect([both.key, both.headerKey]).toEqual(["k", "k"]);
     const bearer = caller({ authorization: "bearer token" });
@@ -40,7 +40,7 @@ describe("the API key of a request", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("is looked up again for another request, where a revoked key must not pass", async ({
+  test("is looked up again for another request, as a key may be revoked meanwhile", async ({
     expect,
   }) => {
     const found = { key_id: "1", hash: "", workspace_id: "w", last_used_at: null };

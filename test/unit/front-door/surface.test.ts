@@ -44,7 +44,7 @@ describe("surfaceOf", () => {
     expect(surfaceOf(host, "/threads", HOSTS)).toBe(surface);
   });
 
-  test("leaves no host of the platform to a deployment of that name", ({ expect }) => {
+  test("keeps the platform's hosts from deployments with such a name", ({ expect }) => {
     const hosts = {
       api: "api.all.test",
       controlPlane: "control.all.test",
@@ -67,7 +67,7 @@ describe("isPathOf", () => {
     ["/v1/traces", "agent-server"],
     ["/api/v1/v1/projects/1/deploy_logs", "tracing"],
     ["/api/v2/runs/query", "tracing"],
-  ] as const)("knows whose %s is", ([path, surface], { expect }) => {
+  ] as const)("returns the surface of %s", ([path, surface], { expect }) => {
     const surfaces = ["agent-server", "control-plane", "tracing", null] as const;
     expect(surfaces.filter((each) => isPathOf(each, path))).toEqual([surface]);
   });
@@ -78,20 +78,20 @@ describe("routedPath", () => {
     ["api.test", "/v1/projects/1/deploy_logs", "/api/v1/v1/projects/1/deploy_logs"],
     ["api.test", "/runs", "/api/v1/runs"],
     ["control.test", "/v1/projects/1/deploy_logs", "/v1/projects/1/deploy_logs"],
-  ] as const)("on %s, %s is %s", ([host, path, routed], { expect }) => {
+  ] as const)("returns on %s for %s: %s", ([host, path, routed], { expect }) => {
     expect(routedPath(host, path, HOSTS)).toBe(routed);
   });
 });
 
 describe("the console's paths", () => {
-  test("are those of the API's host, as they are", ({ expect }) => {
+  test("are on the API's host, unchanged", ({ expect }) => {
     expect(routedPath("api.test", "/console/runs/1", HOSTS)).toBe("/console/runs/1");
     expect(routedPath("api.test", "/public/token/r", HOSTS)).toBe("/public/token/r");
     expect(routedPath("api.test", "/public/token/run", HOSTS)).toBe("/api/v1/public/token/run");
     expect(isPathOf("tracing", "/console")).toBe(true);
   });
 
-  test("are left to a deployment on its own host, and by its path", ({ expect }) => {
+  test("belong to a deployment on its own host and at its path", ({ expect }) => {
     expect(surfaceOf("agent.agents.test", "/console", HOSTS)).toBe("agent-server");
     expect(isPathOf("agent-server", "/console")).toBe(true);
     expect(surfaceOf("localhost", "/deployments/x/console", NO_HOSTS)).toBe("agent-server");
@@ -108,7 +108,7 @@ describe("a private host", () => {
     ["eu.p.control.test", "control.test"],
     ["eu.p.agents.test", "agents.test"],
     ["weather.eu.p.agents.test", "weather.agents.test"],
-  ] as const)("stands for a public one: %s", ([privateHost, publicHost], { expect }) => {
+  ] as const)("corresponds to a public one: %s", ([privateHost, publicHost], { expect }) => {
     expect(publicHostOf(privateHost, SETTINGS)).toBe(publicHost);
     expect(privateHostOf(publicHost, SETTINGS)).toBe(privateHost.toLowerCase());
   });
@@ -123,7 +123,7 @@ describe("a private host", () => {
     expect(publicHostOf(name, SETTINGS)).toBeNull();
   });
 
-  test("is none where no hosts are configured", ({ expect }) => {
+  test("does not exist if no hosts are configured", ({ expect }) => {
     const hosts = { api: null, controlPlane: null, agentsDomain: null };
     expect(publicHostOf("eu.p.localhost", { region: "eu", hosts })).toBeNull();
     expect(privateHostOf("localhost", { region: "eu", hosts })).toBeNull();

@@ -2,7 +2,7 @@ import { describe, test, vi } from "vitest";
 import { assistantDefaults } from "../../../src/graph-runtime/assistant-defaults.ts";
 
 describe("LANGGRAPH_CONFIG", () => {
-  test("gives each graph a context, and a config of all else", ({ expect }) => {
+  test("gives each graph a context, and a config of everything else", ({ expect }) => {
     const text = '{"a":{"context":{"k":1},"tags":["t"],"configurable":{"m":2}},"b":{}}';
     expect(assistantDefaults(text)).toEqual({
       a: { config: { tags: ["t"], configurable: { m: 2 } }, context: { k: 1 } },
@@ -12,7 +12,7 @@ describe("LANGGRAPH_CONFIG", () => {
   });
 
   test.for(["no JSON", "[]", "7", '{"a":1}'])(
-    "is ignored with a word when it is none: %s",
+    "is ignored with a warning if it is invalid: %s",
     (text, { expect }) => {
       const said = vi.spyOn(console, "error").mockImplementation(() => {});
       expect(assistantDefaults(text)).toEqual({});

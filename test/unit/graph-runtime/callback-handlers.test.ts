@@ -14,7 +14,7 @@ class Counting extends BaseCallbackHandler {
   }
 }
 
-/** Configures managers as LangChain 1.2 does: the handlers are those that it is given, however often. */
+/** Configures managers as LangChain 1.2 does: they keep all given handlers, including repeated ones. */
 function managersOfOldVersions(): typeof CallbackManager {
   return class extends CallbackManager {
     static override _configureSync(handlers?: unknown): CallbackManager | undefined {
@@ -24,7 +24,7 @@ function managersOfOldVersions(): typeof CallbackManager {
   };
 }
 
-/** What LangGraph 1.4.7 makes of the handlers of a config and of the async context. */
+/** Returns a manager as LangGraph 1.4.7 makes it from the handlers of a config and of the async context. */
 function joined(...lists: BaseCallbackHandler[][]): CallbackManager {
   return new CallbackManager(undefined, {
     handlers: lists.flat(),
@@ -36,7 +36,7 @@ function joined(...lists: BaseCallbackHandler[][]): CallbackManager {
   });
 }
 
-/** Tells the handlers of a manager of three tokens, and those that its children inherit of one. */
+/** Calls the handlers of a manager for three tokens, and its children's inherited handlers for one. */
 async function generate(manager: CallbackManager | undefined): Promise<void> {
   assert(manager !== undefined);
   const serialized = { lc: 1, type: "not_implemented" as const, id: ["fixture"] };
@@ -50,8 +50,8 @@ async function generate(manager: CallbackManager | undefined): Promise<void> {
 
 const untold = new LangChainTracer({ client: {} as never });
 
-describe("a manager that was configured", () => {
-  test("tells a handler of a token once, however often it was listed", async ({ expect }) => {
+describe("a configured manager", () => {
+  test("calls a handler once for a token, however often it is listed", async ({ expect }) => {
     const handler = new Counting();
     const managers = managersOfOldVersions();
     callHandlersOnce(managers);
@@ -59,7 +59,7 @@ describe("a manager that was configured", () => {
     expect(handler.tokens).toEqual(["a", "a", "b", "inherited"]);
   });
 
-  test("keeps handlers of one kind apart, in their order", ({ expect }) => {
+  test("keeps different handlers of one class, in their order", ({ expect }) => {
     const [first, second] = [new Counting(), new Counting()];
     const managers = managersOfOldVersions();
     callHandlersOnce(managers);
@@ -69,7 +69,7 @@ describe("a manager that was configured", () => {
     expect(manager?.inheritableHandlers).toEqual([first, second]);
   });
 
-  test("has one of the copies of a tracer, and every other tracer", ({ expect }) => {
+  test("has one of several copies of a tracer, and every other tracer", ({ expect }) => {
     const copy = untold.copyWithTracingConfig({ metadata: { graph: "inner" } });
     const other = new LangChainTracer({ client: {} as never });
     const managers = managersOfOldVersions();
@@ -82,13 +82,13 @@ describe("a manager that was configured", () => {
     expect(manager?.inheritableHandlers).toHaveLength(2);
   });
 
-  test("is none where there is nothing to configure", ({ expect }) => {
+  test("is undefined if there is nothing to configure", ({ expect }) => {
     const managers = managersOfOldVersions();
     callHandlersOnce(managers);
     expect(managers._configureSync()).toBeUndefined();
   });
 
-  test("of the installed version is what it was", async ({ expect }) => {
+  test("of the installed version is unchanged", async ({ expect }) => {
     const managers = class extends CallbackManager {};
     callHandlersOnce(managers);
     const handler = new Counting();

@@ -1,6 +1,11 @@
 import { Hono } from "hono";
 import { afterEach, describe, test, vi } from "vitest";
-import { appLoader, askApp, type HttpApp, toHttpApp } from "../../../src/graph-runtime/http-app.ts";
+import {
+  appLoader,
+  answerFromApp,
+  type HttpApp,
+  toHttpApp,
+} from "../../../src/graph-runtime/http-app.ts";
 import { NO_ROUTE_HEADER } from "../../../src/graph-runtime/http-info.ts";
 
 const CONTEXT = { env: { A: "b" }, waitUntil: () => {} };
@@ -19,7 +24,7 @@ function ask(app: HttpApp, path: string): Promise<Response> {
 }
 
 describe("an app of Hono", () => {
-  test("tells handlers and their middleware who asks, and its variables", async ({ expect }) => {
+  test("gives handlers and middleware the caller and its variables", async ({ expect }) => {
     const app = new Hono<{
       Bindings: { A: string };
       Variables: { auth: unknown; seen: unknown };
@@ -34,9 +39,7 @@ describe("an app of Hono", () => {
     expect(await answer.json()).toEqual({ auth, seen: auth, env: CONTEXT.env });
   });
 
-  test("says by a header what it has no route for, whatever it makes of that itself", async ({
-    expect,
-  }) => {
+  test("marks missing routes by a header, whatever its own answer is", async ({ expect }) => {
     const app = new Hono().get("/a", (c) => c.notFound()).notFound((c) => c.text("mine", 404));
     const { status, headers } = await ask(toHttpApp(app), "/b");
     expect([status, headers.has(NO_ROUTE_HEADER)]).toEqual([404, true]);
@@ -53,14 +56,14 @@ describe("an app of Hono", () => {
   });
 });
 
-describe("what is no app", () => {
+describe("an invalid app", () => {
   test.for([undefined, null, 7, {}, () => {}, { fetch: true }])("is %j", (value, { expect }) => {
     expect(() => toHttpApp(value)).toThrow('"http.app" must name a Hono app, or an object');
   });
 });
 
-describe("askApp", () => {
-  test("answers what an app throws, or its module, without a word of it", async ({ expect }) => {
+describe("answerFromApp", () => {
+  test("hides the details when an app or its module throws", async ({ expect }) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {});
     const failing = toHttpApp({
       fetch: () => {
@@ -69,7 +72,7 @@ describe("askApp", () => {
     });
     const asked = { principal: null, ...CONTEXT };
     for (const load of [async () => failing, () => Promise.reject(new Error("hunter2"))]) {
-      const answer = await askApp(load, new Request("http://project/"), asked);
+      const answer = await answerFromApp(load, new Request("http://project/"), asked);
       expect([answer.status, await answer.json()]).toEqual([
         500,
         { detail: "Internal server error" },
@@ -81,7 +84,7 @@ describe("askApp", () => {
 });
 
 describe("appLoader", () => {
-  test("evaluates the module when the app is first asked for, and again after a failure", async ({
+  test("evaluates the module on the app's first request, and again after a failure", async ({
     expect,
   }) => {
     let loads = 0;

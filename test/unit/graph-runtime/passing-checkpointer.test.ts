@@ -11,8 +11,8 @@ import { PassingCheckpointer } from "../../../src/graph-runtime/passing-checkpoi
 
 const AT = { configurable: { thread_id: "t" } };
 
-describe("the checkpointer of a run that leaves nothing behind", () => {
-  test("holds the newest checkpoint only", async ({ expect }) => {
+describe("the checkpointer of a run that stores nothing", () => {
+  test("keeps only the newest checkpoint", async ({ expect }) => {
     const State = Annotation.Root({ count: Annotation<number> });
     const saver = new PassingCheckpointer();
     const graph = new StateGraph(State)
@@ -30,7 +30,7 @@ describe("the checkpointer of a run that leaves nothing behind", () => {
     ["LangGraph's own", () => new MemorySaver()],
     ["this one", () => new PassingCheckpointer()],
   ] as const)(
-    "keeps what a channel is put together from, with %s",
+    "keeps the parts that a channel consists of, with %s",
     async ([, make], { expect }) => {
       const list = () =>
         new DeltaChannel<string[], string[]>((before: string[], writes: string[][]) => [

@@ -23,16 +23,19 @@ function returning(user: unknown): ProjectAuth {
 
 const anybody = { identity: "a", display_name: "a", is_authenticated: true, permissions: [] };
 
-describe("what auth.path names", () => {
-  test.for([undefined, null, {}, "auth", () => new Auth()])("is no %s", (handlers, { expect }) => {
-    expect(() => projectAuth(handlers)).toThrow('"auth.path" must name an Auth object');
-  });
+describe("the export that auth.path names", () => {
+  test.for([undefined, null, {}, "auth", () => new Auth()])(
+    "cannot be %s",
+    (handlers, { expect }) => {
+      expect(() => projectAuth(handlers)).toThrow('"auth.path" must name an Auth object');
+    },
+  );
 
-  test("has to authenticate", ({ expect }) => {
+  test("must have an authenticate handler", ({ expect }) => {
     expect(() => projectAuth(new Auth())).toThrow("has no authenticate handler");
   });
 
-  test("tells which events it has handlers for", ({ expect }) => {
+  test("lists the events for which it has handlers", ({ expect }) => {
     const auth = new Auth()
       .authenticate(() => "a")
       .on("threads:read", () => true)
@@ -63,14 +66,14 @@ describe("authenticate", () => {
       { identity: "a", since: new Date(0) },
       { ...anybody, since: "1970-01-01T00:00:00.000Z" },
     ],
-  ] as const)("makes a user of %j", async ([returned, user], { expect }) => {
+  ] as const)("makes a user from %j", async ([returned, user], { expect }) => {
     expect(await returning(returned).authenticate(request)).toEqual({
       ok: true,
       principal: { user, permissions: user.permissions },
     });
   });
 
-  test("is given the request without its body", async ({ expect }) => {
+  test("gets the request without its body", async ({ expect }) => {
     const auth = projectAuth(
       new Auth().authenticate(async ({ method, url, headers, body }) => {
         return JSON.stringify([
@@ -90,7 +93,7 @@ describe("authenticate", () => {
     });
   });
 
-  test("refuses as an HTTPException says, of whichever copy of the SDK", async ({ expect }) => {
+  test("refuses as an HTTPException specifies, from any copy of the SDK", async ({ expect }) => {
     class OtherCopy extends Error {
       readonly status = 402;
       readonly headers = { "x-b": "2" };
@@ -112,7 +115,7 @@ describe("authenticate", () => {
     }
   });
 
-  test("logs any other error, and tells nothing of it", async ({ expect }) => {
+  test("logs any other error, and hides its details", async ({ expect }) => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {});
     const withStatus = Object.assign(new Error("token a1b2 is wrong"), {
       status: 401,
@@ -148,7 +151,7 @@ describe("authorize", () => {
     permissions: ["x"],
   };
 
-  test("shows the handler what is asked, and takes what it writes into metadata", async ({
+  test("gives the handler the requested values, and applies its changes of metadata", async ({
     expect,
   }) => {
     const seen: unknown[] = [];
@@ -174,14 +177,14 @@ describe("authorize", () => {
     { [Symbol("or")]: [{ owner: "a" }] },
     { $and: [{ [Symbol("owner")]: "a" }] },
     { owner: { [Symbol("eq")]: "a" } },
-  ])("fails with a filter that would lose what it says: %o", async (filter, { expect }) => {
+  ])("fails if JSON would change the filter: %o", async (filter, { expect }) => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const handler = () => filter as unknown as boolean;
     const auth = projectAuth(new Auth().authenticate(() => "a").on("threads", handler));
     expect(await auth.authorize(asking)).toMatchObject({ ok: false, status: 500 });
   });
 
-  test("allows what no handler is registered for", async ({ expect }) => {
+  test("allows events without a registered handler", async ({ expect }) => {
     const auth = projectAuth(new Auth().authenticate(() => "a").on("assistants", () => false));
     expect(await auth.authorize(asking)).toEqual({
       ok: true,

@@ -26,7 +26,9 @@ function fixture(follow = true) {
 const event = (name: string, data = "{}") => ({ event: name, data });
 
 describe("RunJournal", () => {
-  test("sends what arrives during a commit with the next one, in order", async ({ expect }) => {
+  test("sends output that arrives during a commit with the next one, in order", async ({
+    expect,
+  }) => {
     const { commits, journal, events } = fixture();
     journal.event(event("a"));
     await vi.waitUntil(() => commits.length === 1, 60_000);
@@ -37,7 +39,9 @@ describe("RunJournal", () => {
     expect([events(0), events(1)]).toEqual([["a"], ["b", "c"]]);
   });
 
-  test("keeps a short run for one last batch when nobody reads", async ({ expect }) => {
+  test("keeps the output of a short run for one last batch when nobody reads it", async ({
+    expect,
+  }) => {
     const { commits, journal } = fixture(false);
     journal.event(event("a"));
     journal.event(event("b"));
@@ -46,7 +50,7 @@ describe("RunJournal", () => {
     expect(commits).toEqual([]);
   });
 
-  test("flush resolves only when what was added before is acknowledged", async ({ expect }) => {
+  test("flush resolves only when earlier output is acknowledged", async ({ expect }) => {
     const { commits, journal } = fixture(false);
     journal.event(event("a"));
     let flushed = false;
@@ -73,7 +77,9 @@ describe("RunJournal", () => {
     await relief;
   });
 
-  test("splits what one call cannot carry, and refuses what none can", async ({ expect }) => {
+  test("splits output that is too large for one call, and refuses output that fits in none", async ({
+    expect,
+  }) => {
     const { commits, journal, events } = fixture(false);
     const big = "x".repeat(20 * 1024 * 1024);
     journal.event(event("a", big));
@@ -88,7 +94,7 @@ describe("RunJournal", () => {
     expect(() => journal.event(event("c", "x".repeat(25 * 1024 * 1024)))).toThrow("can be stored");
   });
 
-  test("counts two bytes for each character of a text with one beyond Latin-1", async ({
+  test("counts two bytes per character of a text with a character beyond Latin-1", async ({
     expect,
   }) => {
     const { journal } = fixture(false);
@@ -99,7 +105,7 @@ describe("RunJournal", () => {
     );
   });
 
-  test("tells the run when the thread refuses its output, and takes no more", async ({
+  test("fails the run when the thread refuses its output, and accepts no more", async ({
     expect,
   }) => {
     const { commits, superseded, journal } = fixture();

@@ -29,7 +29,7 @@ describe("a path of the index", () => {
     ["missing.more", []],
     ["title.length", []],
     ["meta.constructor", []],
-  ])("%s leads to %j", ([path, texts], { expect }) => {
+  ])("finds by %s: %j", ([path, texts], { expect }) => {
     expect(textsAt(VALUE, path)).toEqual(texts);
   });
 });
@@ -55,13 +55,13 @@ class Embeddings {
   }
 }
 
-describe("what embeds", () => {
-  test("may be a function", async ({ expect }) => {
+describe("an embedding", () => {
+  test("can be a function", async ({ expect }) => {
     const index = indexBy((texts: string[]) => texts.map((text) => [text.length, 0.5]));
     expect(await index.embedQuery("four")).toEqual(new Float32Array([4, 0.5]));
   });
 
-  test("may be LangChain's embeddings, or a promise of them", async ({ expect }) => {
+  test("can be LangChain's embeddings, or a promise of them", async ({ expect }) => {
     const index = indexBy(Promise.resolve(new Embeddings({ model: "m" })));
     expect(await index.embedQuery("four")).toEqual(new Float32Array([-1, 1]));
     const item = { value: { a: "four" }, index: ["a"] };
@@ -70,7 +70,7 @@ describe("what embeds", () => {
     ]);
   });
 
-  test("may be a provider's class and the name of a model", async ({ expect }) => {
+  test("can be a provider's class with the name of a model", async ({ expect }) => {
     const index = indexBy(Embeddings, { model: "small" });
     expect(await index.embedQuery("four")).toEqual(new Float32Array([-1, 5]));
   });
@@ -81,12 +81,12 @@ describe("what embeds", () => {
     ["no vectors", () => ["a"], "not a vector of numbers"],
     ["a vector of other numbers", () => [[1, Number.NaN]], "not a vector of numbers"],
     ["another length", () => [[1, 2, 3]], 'a vector of 3 numbers; "store.index.dims" is 2'],
-  ])("is refused when it gives %s", async ([, exported, message], { expect }) => {
+  ])("is refused if it returns %s", async ([, exported, message], { expect }) => {
     const items = [{ value: { a: "text" }, index: null }];
     await expect(indexBy(exported).embedItems(items)).rejects.toThrow(message);
   });
 
-  test("is asked again when its module has failed", async ({ expect }) => {
+  test("is loaded again after its module has failed", async ({ expect }) => {
     let loads = 0;
     const load = async () => {
       loads += 1;

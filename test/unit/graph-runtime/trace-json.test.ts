@@ -1,12 +1,12 @@
 import { AIMessage } from "@langchain/core/messages";
 import { describe, test } from "vitest";
-import { MAX_VALUE_CHARS, toTraceJson } from "../../../src/graph-runtime/trace-json.ts";
+import { MAX_VALUE_CHARS, traceValueJson } from "../../../src/graph-runtime/trace-json.ts";
 
 const circular: Record<string, unknown> = { name: "loop" };
 circular["self"] = circular;
 const shared = { n: 1 };
 
-describe("toTraceJson", () => {
+describe("traceValueJson", () => {
   test.for([
     ["plain values", { a: [1, "x", null, true] }, '{"a":[1,"x",null,true]}'],
     ["Maps and Sets", { m: new Map([["k", new Set([1])]]) }, '{"m":{"k":[1]}}'],
@@ -20,20 +20,20 @@ describe("toTraceJson", () => {
     ["a Buffer, counted", { b: Buffer.alloc(9) }, '{"b":"[Buffer of 9 bytes]"}'],
     ["an ArrayBuffer, counted", new ArrayBuffer(9), '"[ArrayBuffer of 9 bytes]"'],
   ])("writes %s", ([, value, json], { expect }) => {
-    expect(toTraceJson(value)).toBe(json);
+    expect(traceValueJson(value)).toBe(json);
   });
 
   test("writes messages as LangChain's constructor records", ({ expect }) => {
     const message = new AIMessage({ content: "hi", id: "m" });
-    expect(toTraceJson({ message })).toBe(JSON.stringify({ message }));
-    expect(toTraceJson({ message })).toContain('"id":["langchain_core","messages","AIMessage"]');
+    expect(traceValueJson({ message })).toBe(JSON.stringify({ message }));
+    expect(traceValueJson({ message })).toContain('"id":["langchain_core","messages","AIMessage"]');
   });
 
-  test("has no text for undefined and for functions", ({ expect }) => {
-    expect([toTraceJson(undefined), toTraceJson(() => 1)]).toEqual([undefined, undefined]);
+  test("returns no text for undefined and for functions", ({ expect }) => {
+    expect([traceValueJson(undefined), traceValueJson(() => 1)]).toEqual([undefined, undefined]);
   });
 
-  test("gives up what is too large, before all of it is text", ({ expect }) => {
+  test("aborts when the text becomes too large", ({ expect }) => {
     const half = "x".repeat(MAX_VALUE_CHARS / 2);
     let read = 0;
     const rest = {
@@ -42,25 +42,25 @@ describe("toTraceJson", () => {
         return half;
       },
     };
-    expect(toTraceJson([half, half, rest])).toEqual({
+    expect(traceValueJson([half, half, rest])).toEqual({
       unrecorded: "larger than 8388608 characters",
     });
     expect(read).toBe(0);
   });
 
-  test("does not throw what user code throws", ({ expect }) => {
+  test("does not rethrow errors of user code", ({ expect }) => {
     const value = {
       toJSON: () => {
         throw new Error("not today");
       },
     };
-    expect(toTraceJson({ value })).toEqual({ unrecorded: "not serialisable: not today" });
+    expect(traceValueJson({ value })).toEqual({ unrecorded: "not serialisable: not today" });
   });
 
   test("does not overflow the stack", ({ expect }) => {
     let nested: unknown = 1;
     for (let depth = 0; depth < 100_000; depth += 1) nested = [nested];
-    expect(toTraceJson(nested)).toEqual({
+    expect(traceValueJson(nested)).toEqual({
       unrecorded: expect.stringContaining("not serialisable: "),
     });
   });

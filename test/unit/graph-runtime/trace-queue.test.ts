@@ -14,7 +14,7 @@ function fixture() {
     arrivals.push(arrival);
     return arrival.promise;
   });
-  /** Ids of the creates and updates of each batch. */
+  /** Returns the ids of the creates and updates of each batch. */
   const ids = (): { post: unknown[]; patch: unknown[] }[] =>
     sent.map((batch) => {
       const { post, patch } = operationsOf(batch);
@@ -49,7 +49,7 @@ afterEach(() => {
 });
 
 describe("TraceQueue", () => {
-  test("sends what has come after 250 ms, in order", async ({ expect }) => {
+  test("sends operations after 250 ms, in order", async ({ expect }) => {
     const { queue, ids } = fixture();
     queue.post(run("a"));
     await vi.advanceTimersByTimeAsync(200);
@@ -60,9 +60,7 @@ describe("TraceQueue", () => {
     expect(ids()).toEqual([{ post: ["a", "b"], patch: [] }]);
   });
 
-  test("joins an end to the start that is still waiting, and sends it alone later", async ({
-    expect,
-  }) => {
+  test("merges an end into its waiting start, or sends it alone later", async ({ expect }) => {
     const { queue, sent, arrive } = fixture();
     queue.post(run("a", { q: 1 }));
     queue.patch("a", end({ a: 2 }));
@@ -90,11 +88,11 @@ describe("TraceQueue", () => {
     queue.post(run("a", { text: "x".repeat(MIB - 1000) }));
     expect(ids()).toEqual([]);
     queue.post(run("b", { text: "x".repeat(1000) }));
-    // What does not fit in beside the first stays for the next batch.
+    // Operations that do not fit into the first batch wait for the next one.
     expect(ids()).toEqual([{ post: ["a"], patch: [] }]);
   });
 
-  test("has one batch on its way, until the run ends", async ({ expect }) => {
+  test("has one batch in flight, until the run ends", async ({ expect }) => {
     const { queue, ids, arrive } = fixture();
     queue.post({ ...run("a"), ...end() });
     await vi.advanceTimersByTimeAsync(250);
@@ -108,7 +106,9 @@ describe("TraceQueue", () => {
     expect(ids().map(({ post, patch }) => post.length + patch.length)).toEqual([1, 100, 100, 50]);
   });
 
-  test("is closed when all has arrived, and takes nothing after that", async ({ expect }) => {
+  test("is closed when everything has arrived, and accepts nothing afterwards", async ({
+    expect,
+  }) => {
     const { queue, sent, arrive } = fixture();
     queue.post({ ...run("a"), ...end() });
     let closed = false;
@@ -122,7 +122,7 @@ describe("TraceQueue", () => {
     expect(sent.length).toBe(1);
   });
 
-  test("ends what is open when it is closed", async ({ expect }) => {
+  test("ends open runs when it is closed", async ({ expect }) => {
     const { queue, sent, arrive } = fixture();
     queue.post(run("a"));
     queue.post(run("b"));
@@ -145,7 +145,7 @@ describe("TraceQueue", () => {
     ]);
   });
 
-  test("takes a run of a type that the API does not know for a chain", ({ expect }) => {
+  test("sends a run of an unknown type as a chain", ({ expect }) => {
     const { queue, sent } = fixture();
     queue.post({ ...run("a"), ...end(), run_type: "graph" });
     queue.post({ ...run("b"), ...end(), run_type: "retriever" });
@@ -154,7 +154,7 @@ describe("TraceQueue", () => {
     expect(posts.map(({ run_type }) => run_type)).toEqual(["chain", "retriever"]);
   });
 
-  test("keeps values as they were when they came", async ({ expect }) => {
+  test("keeps values as they were when they arrived", async ({ expect }) => {
     const { queue, sent } = fixture();
     const inputs = { list: [1] };
     queue.post(run("a", inputs));
@@ -163,7 +163,7 @@ describe("TraceQueue", () => {
     expect(sent.map(operationsOf)).toEqual([{ post: [run("a", { list: [1] })], patch: [] }]);
   });
 
-  test("records no values, then nothing, behind a recorder that does not answer", async ({
+  test("drops values, then whole operations, when the recorder does not answer", async ({
     expect,
   }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
@@ -185,7 +185,7 @@ describe("TraceQueue", () => {
     ]);
     expect(posts[11]?.extra).toEqual({ metadata: { index: 11 } });
     expect(posts.length).toBe(20);
-    // Those that were lost are told of by their ends.
+    // The updates of the lost runs are still sent.
     expect(new Set(ids().flatMap(({ patch }) => patch)).size).toBe(24);
     for (const { resolve } of arrivals) resolve();
     await close;
@@ -194,7 +194,7 @@ describe("TraceQueue", () => {
     ]);
   });
 
-  test("leaves out a value that is too large, and keeps the run", async ({ expect }) => {
+  test("omits a value that is too large, and keeps the run", async ({ expect }) => {
     const { queue, sent } = fixture();
     queue.post({
       ...run("a", { text: "x".repeat(6 * MIB) }),
@@ -214,7 +214,7 @@ describe("TraceQueue", () => {
     expect(posts[1]).not.toHaveProperty("serialized");
   });
 
-  test("survives a recorder that fails, and says what was lost", async ({ expect }) => {
+  test("survives a failing recorder, and reports the losses", async ({ expect }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     const { queue, arrivals, ids } = fixture();
     queue.post({ ...run("a"), ...end() });

@@ -8,7 +8,7 @@ import {
 } from "../../../src/graph-runtime/wire-json.ts";
 
 describe("toWireJson", () => {
-  test("leaves every JSON value as JSON.stringify does", ({ expect }) => {
+  test("writes every JSON value like JSON.stringify", ({ expect }) => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         expect(toWireJson(value)).toBe(JSON.stringify(value));
@@ -38,12 +38,12 @@ describe("toWireJson", () => {
     expect(toWire(chunk)).toMatchObject({ type: "ai", content: "a", tool_call_chunks: [] });
   });
 
-  test("keeps what a tool message answers", ({ expect }) => {
+  test("keeps the result of a tool message", ({ expect }) => {
     const message = new ToolMessage({ content: "4", tool_call_id: "call", name: "add" });
     expect(toWire(message)).toMatchObject({ type: "tool", tool_call_id: "call", name: "add" });
   });
 
-  test("writes dates, maps, sets, errors and bytes in a form JSON has", ({ expect }) => {
+  test("writes dates, maps, sets, errors and bytes in a JSON form", ({ expect }) => {
     const value = {
       date: new Date(0),
       map: new Map([["a", 1]]),
@@ -74,7 +74,7 @@ describe("toWireJson", () => {
   test.for([
     ["a BigInt", { a: { b: 1n } }, "a.b"],
     ["a circular reference", circular(), "items[0].self"],
-  ] as const)("names where %s is", ([what, value, path], { expect }) => {
+  ] as const)("names the place of %s", ([what, value, path], { expect }) => {
     expect(() => toWireJson(value)).toThrow(UnserialisableValueError);
     expect(() => toWireJson(value)).toThrow(
       `The value at "${path}" cannot be serialised: it is ${what}.`,

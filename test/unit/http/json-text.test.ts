@@ -15,13 +15,13 @@ function detailOf(parse: () => unknown): unknown {
 }
 
 describe("parseJson", () => {
-  test("keeps __proto__ a key like any other", ({ expect }) => {
+  test("treats __proto__ like any other key", ({ expect }) => {
     const value = parse('{"__proto__":{"admin":true}}');
     expect(Object.keys(Object(value))).toEqual(["__proto__"]);
     expect(Object(value).admin).toBeUndefined();
   });
 
-  test("says where the text ends too early", ({ expect }) => {
+  test("reports where the text ends too early", ({ expect }) => {
     expect(detailOf(() => parse('{"a":'))).toEqual([
       {
         loc: ["body", 5],
@@ -31,11 +31,11 @@ describe("parseJson", () => {
     ]);
   });
 
-  test("says where the text goes wrong", ({ expect }) => {
+  test("reports where the text is invalid", ({ expect }) => {
     expect(detailOf(() => parse('{"a":1,}'))).toMatchObject([{ loc: ["body", 7] }]);
   });
 
-  test("refuses what is not UTF-8", ({ expect }) => {
+  test("refuses bytes that are not UTF-8", ({ expect }) => {
     expect(detailOf(() => parseJson(new Uint8Array([0x22, 0xff, 0x22])))).toMatchObject([
       { loc: ["body"], type: "json_invalid" },
     ]);

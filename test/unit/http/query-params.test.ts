@@ -40,7 +40,7 @@ describe("listParam", () => {
     expect(listParam().parse('["values","updates"]')).toEqual(["values", "updates"]);
   });
 
-  test("takes a text that only begins like JSON as a value", ({ expect }) => {
+  test("treats a text that only begins like JSON as a value", ({ expect }) => {
     expect(listParam().parse("[x")).toEqual(["[x"]);
   });
 

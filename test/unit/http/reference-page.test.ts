@@ -3,7 +3,7 @@ import { renderReference } from "../../../src/http/reference/reference-page.ts";
 
 const HOSTILE = '<script>alert(1)</script>"';
 
-test("renderReference escapes what it shows and loads nothing", ({ expect }) => {
+test("renderReference escapes its content and loads nothing", ({ expect }) => {
   const page = renderReference({
     info: { title: HOSTILE, version: "1" },
     paths: {
@@ -40,7 +40,7 @@ test("renderReference escapes what it shows and loads nothing", ({ expect }) => 
   expect(page).toContain("list of <a");
   expect(page).toContain("string, uuid, required");
   expect(page).toContain("/x/{id}");
-  // Its own script, and no other.
+  // The page has its own script, and no other.
   expect(page.match(/<script/g)).toHaveLength(1);
   expect(page).not.toMatch(/\b(?:src|href)="(?:https?:)?\/\//);
   expect(page).not.toMatch(/ on\w+=/);

@@ -19,7 +19,7 @@ function detailOf(input: unknown) {
 }
 
 describe("toValidationDetail", () => {
-  test("tells a missing field from one of a wrong type", ({ expect }) => {
+  test("distinguishes a missing field from one of a wrong type", ({ expect }) => {
     expect(detailOf({})).toEqual([
       { loc: ["body", "graph_id"], msg: "Field required", type: "missing" },
     ]);
@@ -57,7 +57,7 @@ describe("toValidationDetail", () => {
     });
   });
 
-  test("reports a body that is no object", ({ expect }) => {
+  test("reports a body that is not an object", ({ expect }) => {
     expect(detailOf([])).toEqual([
       { loc: ["body"], msg: "Input should be an object", type: "dict_type" },
     ]);

@@ -7,22 +7,22 @@ import {
 } from "../../../src/identity/api-key.ts";
 
 describe("API keys", () => {
-  test("are tw_, the region and 43 base64url characters, new each time", ({ expect }) => {
+  test("consist of tw_, the region and 43 base64url characters, and are random", ({ expect }) => {
     const keys = Array.from({ length: 50 }, () => generateApiKey("eu"));
     for (const key of keys) expect(key).toMatch(/^tw_eu_[\w-]{43}$/);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test("tell their region, but for those from before there were regions", ({ expect }) => {
+  test("contain their region, except for those from before there were regions", ({ expect }) => {
     expect(apiKeyRegion(generateApiKey("us"))).toBe("us");
     expect(apiKeyRegion(generateApiKey("eu"))).toBe("eu");
-    // 43 random characters that happen to begin like a region.
+    // These are 43 random characters that happen to begin like a region.
     expect(apiKeyRegion(`tw_eu_${"x".repeat(40)}`)).toBeNull();
     expect(apiKeyRegion(`tw_ap_${"x".repeat(43)}`)).toBeNull();
     expect(apiKeyRegion("eu")).toBeNull();
   });
 
-  test("show a prefix that is far from the key", ({ expect }) => {
+  test("have a prefix that reveals little of the key", ({ expect }) => {
     expect(apiKeyPrefix("tw_0123456789abcdef")).toBe("tw_01234567");
     expect(apiKeyPrefix(`tw_us_0123456789${"x".repeat(33)}`)).toBe("tw_us_01234567");
   });
@@ -52,7 +52,7 @@ describe("API keys", () => {
   });
 
   test.for([["", "x, y", `${OLD}x`, `${NEW}x`, `x${NEW}`, `tw_${"k".repeat(42)}`, "Basic ???"]])(
-    "are not seen where there is none: %j",
+    "are not recognised in other texts: %j",
     (texts, { expect }) => {
       expect(texts.map(holdsApiKey)).toEqual(texts.map(() => false));
     },

@@ -24,9 +24,12 @@ describe("a server without keys", () => {
     ["localhost", "http://app.localhost"],
     ["localhost", "https://[::1]:8443"],
     ["192.168.1.5", "http://192.168.1.5:2024"],
-  ] as const)("takes what is of this machine or its own: %j", ([host, origin], { expect }) => {
-    expect(isAdmitted(host, origin)).toBe(true);
-  });
+  ] as const)(
+    "accepts requests of this machine or its own pages: %j",
+    ([host, origin], { expect }) => {
+      expect(isAdmitted(host, origin)).toBe(true);
+    },
+  );
 
   test.for([
     ["evil.example"],
@@ -42,11 +45,11 @@ describe("a server without keys", () => {
     ["127.0.0.1", ""],
     ["127.0.0.1", "file://"],
     ["127.0.0.1", "nonsense"],
-  ] as const)("takes nothing of others: %j", ([host, origin], { expect }) => {
+  ] as const)("refuses all others: %j", ([host, origin], { expect }) => {
     expect(isAdmitted(host, origin)).toBe(false);
   });
 
-  test("takes what is listed", ({ expect }) => {
+  test("accepts listed hosts and origins", ({ expect }) => {
     expect(isAdmitted("studio.example", "https://studio.example", LISTED)).toBe(true);
     expect(isAdmitted("127.0.0.1", "https://eu.acme.example", LISTED)).toBe(true);
     expect(isAdmitted("acme.example", undefined, LISTED)).toBe(false);
@@ -55,14 +58,14 @@ describe("a server without keys", () => {
     expect(isAdmitted("127.0.0.1", "null", any)).toBe(true);
   });
 
-  test("takes what comes by a host of its own, and no foreign page even there", ({ expect }) => {
+  test("accepts requests to its own host, except from foreign pages", ({ expect }) => {
     const own = { trustedHosts: [], hasOwnHosts: true };
     expect(isAdmitted("agents.example", undefined, own)).toBe(true);
     expect(isAdmitted("agents.example", "https://agents.example", own)).toBe(true);
     expect(isAdmitted("agents.example", "https://evil.example", own)).toBe(false);
   });
 
-  test("says what to do", ({ expect }) => {
+  test("says what to do in its refusal", ({ expect }) => {
     expect(openServerRefusal({ hostname: "evil.example", origin: undefined }, CLOSED)).toBe(
       "This server has AGENT_AUTH=none and takes no requests by the host evil.example: " +
         "add evil.example to TRUSTED_HOSTS, or set AGENT_AUTH=api-key",
@@ -92,11 +95,11 @@ describe("a key of the other region", () => {
     ["notagents.test", "eu.api.test"],
     ["agents.test", "eu.agents.test"],
     ["weather.agents.test", "eu.agents.test"],
-  ] as const)("is told the host that it is for, on %s", ([asked, right], { expect }) => {
+  ] as const)("gets the host to use, on %s", ([asked, right], { expect }) => {
     expect(textIn(asked)).toBe(`This API key is of the EU region: use https://${right}`);
   });
 
-  test("is told the API's host where it has no other", ({ expect }) => {
+  test("gets the API's host if no other is configured", ({ expect }) => {
     const api = "eu.api.test";
     const text = otherRegionText(generateApiKey("eu"), "control.test", {
       region: "us",
@@ -106,13 +109,13 @@ describe("a key of the other region", () => {
     expect(text).toBe(`This API key is of the EU region: use https://${api}`);
   });
 
-  test("is told the region where no host is configured", ({ expect }) => {
+  test("gets the region if no host is configured", ({ expect }) => {
     expect(textIn("api.test", NONE)).toBe(
       "This API key is of the EU region: use the host of that region",
     );
   });
 
-  test("is no key of this one, nor one from before", ({ expect }) => {
+  test("is neither a key of this region nor one without a region", ({ expect }) => {
     const settings = { region: "us", hosts: HOSTS, otherRegionHosts: OTHER } as const;
     for (const key of [generateApiKey("us"), `tw_${"x".repeat(43)}`, "eyJ.a.b"]) {
       expect(otherRegionText(key, "api.test", settings)).toBeNull();

@@ -17,7 +17,7 @@ describe("address ranges", () => {
     ["2001:db8:2::1", false],
     ["", false],
     ["192.0.2.1, 198.51.100.1", false],
-  ] as const)("have the address %s: %s", ([address, expected], { expect }) => {
+  ] as const)("contain the address %s: %s", ([address, expected], { expect }) => {
     const parsed = parseAddress(address);
     expect(parsed !== null && isInRanges(parsed, RANGES)).toBe(expected);
   });
@@ -28,7 +28,7 @@ describe("address ranges", () => {
     ["192.0.2.0", false],
     ["192.0.2.0/33", false],
     ["home", false],
-  ] as const)("are written with a prefix length: %s", ([text, expected], { expect }) => {
+  ] as const)("must have a prefix length: %s", ([text, expected], { expect }) => {
     expect(isAddressRange(text)).toBe(expected);
   });
 });

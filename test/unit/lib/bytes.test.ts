@@ -2,7 +2,7 @@ import { describe, test } from "vitest";
 import { readLimited, sameHash, sha256Hex } from "../../../src/lib/bytes.ts";
 import { createHash } from "node:crypto";
 
-/** A body of single bytes, and how many of them were asked for before it was cancelled. */
+/** Returns a body of single bytes, which counts those that were read before it was cancelled. */
 function countedBody(size: number) {
   const seen = { read: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>(
@@ -21,27 +21,27 @@ function countedBody(size: number) {
   return { body, seen };
 }
 
-describe("a body that is read within a limit", () => {
-  test("comes in one piece", async ({ expect }) => {
+describe("a body that is read up to a limit", () => {
+  test("is returned as one array", async ({ expect }) => {
     expect(await readLimited(countedBody(3).body, 3)).toEqual(Uint8Array.of(1, 2, 3));
     expect(await readLimited(null, 3)).toEqual(new Uint8Array(0));
   });
 
-  test("is cancelled as soon as it is longer", async ({ expect }) => {
+  test("is cancelled when it exceeds the limit", async ({ expect }) => {
     const { body, seen } = countedBody(10);
 
     expect(await readLimited(body, 3)).toBeNull();
     expect(seen).toEqual({ read: 4, isCancelled: true });
   });
 
-  test("is read to its end where that is not far", async ({ expect }) => {
+  test("is drained if its end is near", async ({ expect }) => {
     const { body, seen } = countedBody(5);
 
     expect(await readLimited(body, 3, 2)).toBeNull();
     expect(seen).toEqual({ read: 5, isCancelled: false });
   });
 
-  test("is cancelled where its end is far", async ({ expect }) => {
+  test("is cancelled if its end is far", async ({ expect }) => {
     const { body, seen } = countedBody(10);
 
     expect(await readLimited(body, 3, 2)).toBeNull();
@@ -56,7 +56,7 @@ describe("SHA-256 hashes", () => {
     }
   });
 
-  test("compare by their whole length", ({ expect }) => {
+  test("are compared over their whole length", ({ expect }) => {
     expect(sameHash("abcd", "abcd")).toBe(true);
     expect(sameHash("abcd", "abce")).toBe(false);
     expect(sameHash("abcd", "bbcd")).toBe(false);

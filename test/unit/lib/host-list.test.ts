@@ -40,14 +40,14 @@ describe("parseHostList", () => {
   });
 });
 
-/** Without punycode, of which most texts are no host. */
+/** Labels without punycode, as most texts with it are not valid hosts. */
 const label = fc
   .stringMatching(/^[a-z]([a-z0-9-]{0,5}[a-z0-9])?$/)
   .filter((text) => !text.startsWith("xn--"));
 const host = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join("."));
 
 describe("hasHost", () => {
-  test("has a host by its name, whatever its case and a dot at its end", ({ expect }) => {
+  test("matches a host by its name, ignoring case and a trailing dot", ({ expect }) => {
     fc.assert(
       fc.property(host, fc.boolean(), (name, dot) => {
         const list = parseHostList(name.toUpperCase()) ?? [];
@@ -56,7 +56,7 @@ describe("hasHost", () => {
     );
   });
 
-  test("has below a star what ends in whole labels, and nothing else", ({ expect }) => {
+  test("matches whole labels below a star, and nothing else", ({ expect }) => {
     fc.assert(
       fc.property(host, fc.array(label, { maxLength: 3 }), host, (suffix, labels, other) => {
         const list = parseHostList(`*.${suffix}`) ?? [];
@@ -68,7 +68,7 @@ describe("hasHost", () => {
     );
   });
 
-  test("has what one of its entries has", ({ expect }) => {
+  test("matches if one of the entries does", ({ expect }) => {
     fc.assert(
       fc.property(fc.array(host, { maxLength: 4 }), host, (names, name) => {
         expect(hasHost(names, name)).toBe(names.includes(name));
@@ -78,7 +78,7 @@ describe("hasHost", () => {
     );
   });
 
-  test("has nothing by an entry that is no host", ({ expect }) => {
+  test("matches nothing by an invalid entry", ({ expect }) => {
     for (const entry of ["", "*.", "*example", ".", "https://a.example"]) {
       expect(hasHost([entry], "a.example")).toBe(false);
     }

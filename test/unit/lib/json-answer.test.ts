@@ -12,12 +12,12 @@ describe("a list", () => {
     ["no items", []],
     ["one item", ["1"]],
     ["several items", ["1", '"two"', '{"three":[3]}']],
-  ] as const)("of %s is a text", async ([, items], { expect }) => {
+  ] as const)("is a text if it has %s", async ([, items], { expect }) => {
     expect(await jsonList(listOf(items))).toBe(`[${items.join(",")}]`);
   });
 
-  test("that is long is a stream, whose characters are whole", async ({ expect }) => {
-    // Of one, two, three and four bytes each, so that chunks end within characters.
+  test("is a stream without split characters if it is long", async ({ expect }) => {
+    // The characters have one, two, three and four bytes, so that chunks end within characters.
     const items = Array.from({ length: 20 }, (_, index) =>
       JSON.stringify(`${index}`.padEnd(index, "x") + "aé語🙂".repeat(50_000)),
     );
@@ -26,7 +26,7 @@ describe("a list", () => {
     expect(await readJsonText(json, MAX_BYTES)).toBe(`[${items.join(",")}]`);
   });
 
-  test("is read as far as its reader has come", async ({ expect }) => {
+  test("is read only as far as its reader has come", async ({ expect }) => {
     let asked = 0;
     let ended = false;
     async function* items(): AsyncGenerator<string> {
@@ -45,7 +45,7 @@ describe("a list", () => {
     expect(ended).toBe(true);
   });
 
-  test("fails at once when its beginning cannot be had, and breaks off later", async ({
+  test("fails at once if its beginning cannot be read, and aborts if a later part cannot", async ({
     expect,
   }) => {
     async function* failing(length: number): AsyncGenerator<string> {
@@ -58,7 +58,7 @@ describe("a list", () => {
   });
 });
 
-test("one value is a text or a stream by its length", async ({ expect }) => {
+test("a single value is a text or a stream, depending on its length", async ({ expect }) => {
   expect(await jsonText('{"a":1}')).toBe('{"a":1}');
   const long = JSON.stringify("語".repeat(2_000_000));
   const json = await jsonText(long);
@@ -66,7 +66,7 @@ test("one value is a text or a stream by its length", async ({ expect }) => {
   expect(await readJsonText(json, MAX_BYTES)).toBe(long);
 });
 
-test("no more is read than is allowed", async ({ expect }) => {
+test("no more than the limit is read", async ({ expect }) => {
   const json = await jsonText(JSON.stringify("x".repeat(2_000_000)));
   expect(await readJsonText(json, 1_000_000)).toBeNull();
 });

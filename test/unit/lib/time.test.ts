@@ -69,7 +69,7 @@ describe("parseTime", () => {
     expect(parseTime(value)).toBeNull();
   });
 
-  test("reads every time of day back, in any zone", ({ expect }) => {
+  test("parses every formatted time of day, in any zone", ({ expect }) => {
     const micros = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER - 86_400_000_000 });
     fc.assert(
       fc.property(micros, fc.integer({ min: -1439, max: 1439 }), (time, offset) => {

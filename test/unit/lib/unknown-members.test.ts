@@ -21,14 +21,14 @@ function parsed(input: unknown) {
 }
 
 describe("parseKnown", () => {
-  test("changes nothing where everything is known", ({ expect }) => {
+  test("changes nothing if all members are known", ({ expect }) => {
     const input = { name: "a", free: { any: { thing: 1 } } };
     const { data, ignored } = parsed(input);
     expect([data, ignored]).toEqual([input, []]);
     expect((data as typeof input).free.any).toBe(input.free.any);
   });
 
-  test("parses once where everything is known, twice where something is not", ({ expect }) => {
+  test("parses once if all members are known, and twice otherwise", ({ expect }) => {
     let parses = 0;
     const counting = z.strictObject({ a: z.string().transform((text) => text + (parses += 1)) });
     expect(parseKnown(counting, { a: "x" }).data).toEqual({ a: "x1" });
@@ -77,13 +77,13 @@ describe("parseKnown", () => {
         { path: [], keys: ["y"] },
       ],
     ],
-  ])("takes out of %s what it does not know", ([, input, data, ignored], { expect }) => {
+  ])("removes unknown members of %s", ([, input, data, ignored], { expect }) => {
     const before = structuredClone(input);
     expect(parsed(input)).toEqual({ success: true, data, ignored });
     expect(input).toEqual(before);
   });
 
-  test("takes of several branches the one that knows the most", ({ expect }) => {
+  test("chooses the branch that knows the most members", ({ expect }) => {
     const less = z.strictObject({ a: z.number() });
     const more = z.strictObject({ a: z.number(), b: z.number() });
     for (const union of [z.union([less, more]), z.union([more, less])]) {
@@ -99,7 +99,7 @@ describe("parseKnown", () => {
     }
   });
 
-  test("leaves what is wrong for other reasons, and says what it ignored", ({ expect }) => {
+  test("keeps other errors, and lists the ignored members", ({ expect }) => {
     const { success, error, ignored } = parseKnown(schema, { name: 7, b: 1, goto: { node: 7 } });
     expect([success, ignored]).toEqual([false, [{ path: [], keys: ["b"] }]]);
     expect(error?.issues.map(({ code, path }) => [code, path])).toEqual([
@@ -108,7 +108,7 @@ describe("parseKnown", () => {
     ]);
   });
 
-  test("finds what is wrong between known members, too", ({ expect }) => {
+  test("also finds errors between known members", ({ expect }) => {
     const either = z
       .strictObject({ a: z.number().optional(), b: z.number().optional() })
       .refine(({ a, b }) => a === undefined || b === undefined, "Not both");
@@ -117,14 +117,14 @@ describe("parseKnown", () => {
     expect(both.error?.issues.map(({ message }) => message)).toEqual(["Not both"]);
   });
 
-  test("takes out what means something to JavaScript", ({ expect }) => {
+  test("removes members that have a meaning in JavaScript", ({ expect }) => {
     const { data, ignored } = parsed(JSON.parse('{"name":"a","__proto__":{"x":1},"toString":1}'));
     expect(Object.entries(data ?? {})).toEqual([["name", "a"]]);
     expect(ignored).toEqual([{ path: [], keys: ["__proto__", "toString"] }]);
     expect(Object.getPrototypeOf(data)).toBe(Object.prototype);
   });
 
-  test("takes out any number of members", ({ expect }) => {
+  test("removes any number of members", ({ expect }) => {
     const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, i]));
     const { data, ignored } = parsed({ ...many, name: "a", nested: many });
     expect(data).toEqual({ name: "a", nested: {} });

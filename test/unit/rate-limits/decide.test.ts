@@ -1,5 +1,5 @@
 import { describe, test as base, vi } from "vitest";
-import { type DecisionDeps, decide } from "../../../src/rate-limits/decide.ts";
+import { type DecisionDeps, decideAdmission } from "../../../src/rate-limits/decide.ts";
 import type { LocalLimiter } from "../../../src/rate-limits/local-limiter.ts";
 import { LocalLimiters } from "../../../src/rate-limits/local-limiter.ts";
 import type { TakeAnswer, TakeRequest } from "../../../src/rate-limits/sliding-window.ts";
@@ -10,7 +10,7 @@ const LEASE_MS = 5000;
 
 const GIVEN: TakeAnswer = { admitted: true, free: 1, lease: null, leaseMs: LEASE_MS };
 
-/** Whoever counts, as the test says. */
+/** A counter with scripted answers. */
 class Counter {
   readonly asked: TakeRequest[] = [];
   readonly work: Promise<unknown>[] = [];
@@ -36,9 +36,9 @@ class Counter {
 const test = base.extend("counter", () => new Counter());
 
 describe("an exact limit", () => {
-  test("asks for each request", async ({ counter, expect }) => {
+  test("asks the counter for each request", async ({ counter, expect }) => {
     for (let count = 0; count < 3; count += 1) {
-      const decision = await decide(counter.limiter, EXACT, counter.deps);
+      const decision = await decideAdmission(counter.limiter, EXACT, counter.deps);
       expect(decision).toEqual({ kind: "admitted", remaining: 1 });
     }
     const request = { limit: EXACT, needed: 1, spare: 0, settled: [] };
@@ -50,7 +50,7 @@ describe("an exact limit", () => {
     const decisions = [];
     for (const ms of [0, 1, 2999]) {
       counter.now = 1_000_000 + ms;
-      decisions.push(await decide(counter.limiter, EXACT, counter.deps));
+      decisions.push(await decideAdmission(counter.limiter, EXACT, counter.deps));
     }
     expect(decisions).toEqual([
       { kind: "refused", retryMs: 3000 },
@@ -60,30 +60,30 @@ describe("an exact limit", () => {
     expect(counter.asked).toHaveLength(1);
     counter.now += 1;
     counter.answer = () => Promise.resolve(GIVEN);
-    const decision = await decide(counter.limiter, EXACT, counter.deps);
+    const decision = await decideAdmission(counter.limiter, EXACT, counter.deps);
     expect(decision).toEqual({ kind: "admitted", remaining: 1 });
   });
 });
 
 describe("a leased limit", () => {
   async function lease(counter: Counter, permits: number): Promise<void> {
-    await decide(counter.limiter, LEASED, counter.deps);
+    await decideAdmission(counter.limiter, LEASED, counter.deps);
     counter.answer = () =>
       Promise.resolve({ ...GIVEN, free: 900, lease: { id: 7, permits }, leaseMs: LEASE_MS });
     counter.now += 50;
-    await decide(counter.limiter, LEASED, counter.deps);
+    await decideAdmission(counter.limiter, LEASED, counter.deps);
     counter.answer = () => Promise.resolve({ ...GIVEN, free: 890 });
     counter.asked.length = 0;
   }
 
-  test("admits by what is leased without asking, and asks ahead for more", async ({
+  test("admits requests by its lease without a call, and renews it early", async ({
     counter,
     expect,
   }) => {
     await lease(counter, 4);
     const decisions = [];
     for (let count = 0; count < 3; count += 1) {
-      decisions.push(await decide(counter.limiter, LEASED, counter.deps));
+      decisions.push(await decideAdmission(counter.limiter, LEASED, counter.deps));
     }
     expect(decisions).toEqual([
       { kind: "admitted", remaining: 903 },
@@ -93,9 +93,9 @@ describe("a leased limit", () => {
     expect(counter.asked).toEqual([{ limit: LEASED, needed: 0, spare: 2, settled: [] }]);
   });
 
-  test("gives back what is left of a lease when it ends", async ({ counter, expect }) => {
+  test("returns the rest of a lease when it ends", async ({ counter, expect }) => {
     await lease(counter, 4);
-    await decide(counter.limiter, LEASED, counter.deps);
+    await decideAdmission(counter.limiter, LEASED, counter.deps);
     expect(counter.waits.map(({ ms }) => ms)).toEqual([LEASE_MS]);
     counter.now += LEASE_MS;
     counter.waits[0]?.end();
@@ -105,63 +105,62 @@ describe("a leased limit", () => {
     ]);
   });
 
-  test("a lease that has ended, or whose clock was set back, admits nobody", async ({
+  test("a lease that has ended, or whose clock was set back, admits no request", async ({
     counter,
     expect,
   }) => {
     for (const step of [LEASE_MS, -1]) {
       await lease(counter, 4);
       counter.now += step;
-      await decide(counter.limiter, LEASED, counter.deps);
+      await decideAdmission(counter.limiter, LEASED, counter.deps);
       expect(counter.asked.map(({ needed, settled }) => ({ needed, settled }))).toEqual([
         { needed: 1, settled: [{ lease: 7, used: 0 }] },
       ]);
     }
   });
 
-  test("a lease that comes when the clock was set back meanwhile is given back", async ({
+  test("a lease that arrives after the clock was set back is returned", async ({
     counter,
     expect,
   }) => {
-    await decide(counter.limiter, LEASED, counter.deps);
+    await decideAdmission(counter.limiter, LEASED, counter.deps);
     counter.now += 50;
     counter.answer = () => {
       counter.now -= 1_000;
       return Promise.resolve({ ...GIVEN, lease: { id: 7, permits: 4 } });
     };
-    await decide(counter.limiter, LEASED, counter.deps);
+    await decideAdmission(counter.limiter, LEASED, counter.deps);
     counter.answer = () => Promise.resolve(GIVEN);
-    await decide(counter.limiter, LEASED, counter.deps);
+    await decideAdmission(counter.limiter, LEASED, counter.deps);
     expect(counter.asked.at(-1)).toMatchObject({ needed: 1, settled: [{ lease: 7, used: 0 }] });
   });
 });
 
-describe("an object that cannot be reached", () => {
-  test("counts nobody, and is left alone for some seconds", async ({ counter, expect }) => {
+describe("an unreachable object", () => {
+  test("does not count requests, and is not called for some seconds", async ({
+    counter,
+    expect,
+  }) => {
     counter.answer = () => Promise.reject(new Error("gone"));
     for (const ms of [0, 1, 4998]) {
       counter.now += ms;
-      const decision = await decide(counter.limiter, EXACT, counter.deps);
+      const decision = await decideAdmission(counter.limiter, EXACT, counter.deps);
       expect(decision).toEqual({ kind: "uncounted" });
     }
     expect(counter.asked).toHaveLength(1);
     expect(counter.errors).toEqual([new Error("gone")]);
     counter.now += 1;
     counter.answer = () => Promise.resolve(GIVEN);
-    expect(await decide(counter.limiter, EXACT, counter.deps)).toMatchObject({
+    expect(await decideAdmission(counter.limiter, EXACT, counter.deps)).toMatchObject({
       kind: "admitted",
     });
   });
 
-  test("holds a request up for a second, and no longer", async ({
-    counter,
-    expect,
-    onTestFinished,
-  }) => {
+  test("delays a request for a second at most", async ({ counter, expect, onTestFinished }) => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     counter.answer = () => new Promise(() => {});
-    const decision = decide(counter.limiter, EXACT, counter.deps);
+    const decision = decideAdmission(counter.limiter, EXACT, counter.deps);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await decision).toEqual({ kind: "uncounted" });
     expect(counter.errors).toEqual([new Error("No answer in 1000 ms")]);
@@ -169,14 +168,11 @@ describe("an object that cannot be reached", () => {
 });
 
 describe("the limiters of an isolate", () => {
-  test("are no more than allowed; those that hold nothing go first", async ({
-    counter,
-    expect,
-  }) => {
+  test("are bounded, and those without a lease are evicted first", async ({ counter, expect }) => {
     const limiters = new LocalLimiters(() => counter.now, 2);
     const busy = limiters.get("busy");
     counter.answer = () => Promise.resolve({ admitted: false, retryMs: 3000, leaseMs: 100 });
-    await decide(busy, EXACT, { ...counter.deps, now: limiters.now });
+    await decideAdmission(busy, EXACT, { ...counter.deps, now: limiters.now });
     const idle = limiters.get("idle");
     limiters.get("another");
     expect(limiters.get("busy")).toBe(busy);

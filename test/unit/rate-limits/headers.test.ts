@@ -14,7 +14,7 @@ const POLICY = {
 };
 
 describe("rateLimitHeaders", () => {
-  test("of a request that is admitted", ({ expect }) => {
+  test("describe an admitted request", ({ expect }) => {
     const headers = rateLimitHeaders(COUNTED, { kind: "admitted", remaining: 3 }, NOW);
     expect(Object.fromEntries(headers)).toEqual({
       ...POLICY,
@@ -29,18 +29,21 @@ describe("rateLimitHeaders", () => {
     [1000, "1"],
     [1001, "2"],
     [9_999, "10"],
-  ] as const)("of one that is refused for %d ms: %s s", ([retryMs, seconds], { expect }) => {
-    const headers = rateLimitHeaders(COUNTED, { kind: "refused", retryMs }, NOW);
-    expect(Object.fromEntries(headers)).toEqual({
-      ...POLICY,
-      ratelimit: `"runs-query";r=0;t=${seconds};pk=:ABEiM0RVZv8=:`,
-      "retry-after": seconds,
-      "x-ratelimit-remaining": "0",
-      "x-ratelimit-reset": String(1_700_000_001 + Number(seconds)),
-    });
-  });
+  ] as const)(
+    "describe a request that is refused for %d ms: %s s",
+    ([retryMs, seconds], { expect }) => {
+      const headers = rateLimitHeaders(COUNTED, { kind: "refused", retryMs }, NOW);
+      expect(Object.fromEntries(headers)).toEqual({
+        ...POLICY,
+        ratelimit: `"runs-query";r=0;t=${seconds};pk=:ABEiM0RVZv8=:`,
+        "retry-after": seconds,
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": String(1_700_000_001 + Number(seconds)),
+      });
+    },
+  );
 
-  test("of one that was not counted: the limit only", ({ expect }) => {
+  test("describe only the limit of a request that was not counted", ({ expect }) => {
     expect(Object.fromEntries(rateLimitHeaders(COUNTED, { kind: "uncounted" }, NOW))).toEqual(
       POLICY,
     );

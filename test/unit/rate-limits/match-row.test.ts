@@ -5,7 +5,7 @@ import { LIMIT_ROWS } from "../../../src/rate-limits/policy.ts";
 const RUN = "6f1c6a52-0f0e-4a3c-9a54-2f1f6a1c2b3d";
 const DEFAULTS = ["default", "default-user", "public"];
 
-/** All rows that match, but for the ones that match everything. */
+/** Returns all matching rows except those that match everything. */
 function special(method: string, path: string): string[] {
   const names = [...matchingRows(method, path)].map(({ name }) => name);
   return names.filter((name) => !DEFAULTS.includes(name));
@@ -20,7 +20,7 @@ describe("matchingRows", () => {
     "/api/v1/%72uns/quer%79",
     "/api/v2/runs/query",
     "/v2/runs/query",
-  ])("knows a path however it is written: %s", (path, { expect }) => {
+  ])("recognises a path however it is written: %s", (path, { expect }) => {
     expect(special("POST", path)).toEqual(["runs-query", "runs-query-user"]);
   });
 
@@ -38,13 +38,13 @@ describe("matchingRows", () => {
     ["GET", "/%zz"],
     ["PURGE", "/api/v1/sessions"],
   ] as const)(
-    "counts by the defaults what no other row names: %s %s",
+    "uses the default rows for a request that no other row names: %s %s",
     ([method, path], { expect }) => {
       expect(special(method, path)).toEqual([]);
     },
   );
 
-  test("a HEAD counts as a GET", ({ expect }) => {
+  test("counts a HEAD as a GET", ({ expect }) => {
     expect(special("HEAD", `/api/v1/runs/${RUN.toUpperCase()}`)).toEqual(["run-lookup"]);
   });
 
@@ -59,16 +59,16 @@ describe("matchingRows", () => {
     ["GET", "/v2/auth/tokens", ["auth", "auth-user"]],
     ["POST", "/api/v1/metadata/submit", ["service"]],
     ["OPTIONS", "/api/v1/runs/query", ["service"]],
-  ] as const)("%s %s is counted by %s", ([method, path, rows], { expect }) => {
+  ] as const)("counts %s %s by %s", ([method, path, rows], { expect }) => {
     expect(special(method, path)).toEqual(rows);
   });
 
-  test("what every request matches is tried last, in the table's order", ({ expect }) => {
+  test("tries the rows that match everything last, in the table's order", ({ expect }) => {
     const names = [...matchingRows("POST", "/api/v1/runs/stats")].map(({ name }) => name);
     expect(names).toEqual(["runs-stats", ...DEFAULTS]);
   });
 
-  test("no two rows have one name, and multipart ingest has the highest limit of any key", ({
+  test("has unique names of rows, and the highest limit of any key for multipart ingest", ({
     expect,
   }) => {
     expect(new Set(LIMIT_ROWS.map(({ name }) => name)).size).toBe(LIMIT_ROWS.length);

@@ -9,7 +9,7 @@ function parseLimitOverrides(value: unknown): LimitOverrides {
 }
 
 describe("limits of single workspaces", () => {
-  test("takes a table or its JSON, and nothing", ({ expect }) => {
+  test("can be a table, its JSON, or nothing", ({ expect }) => {
     const table = { [WORKSPACE.toUpperCase()]: { "runs-query": { count: 100, seconds: 10 } } };
     const limits = new Map([[WORKSPACE, new Map([["runs-query", { count: 100, seconds: 10 }]])]]);
     expect(parseLimitOverrides(table)).toEqual(limits);
@@ -36,18 +36,21 @@ describe("limits of single workspaces", () => {
       { "runs-multipart": { count: 6000, seconds: 11 } },
       `${WORKSPACE}"]["runs-multipart"]`,
     ],
-  ] as const)("names the entry that is wrong: %s %j", ([workspace, limits, name], { expect }) => {
-    const parse = (): unknown => parseLimitOverrides({ [workspace]: limits });
-    expect(parse).toThrow("RATE_LIMIT_OVERRIDES");
-    expect(parse).toThrow(name);
-  });
+  ] as const)(
+    "are refused with the name of the wrong entry: %s %j",
+    ([workspace, limits, name], { expect }) => {
+      const parse = (): unknown => parseLimitOverrides({ [workspace]: limits });
+      expect(parse).toThrow("RATE_LIMIT_OVERRIDES");
+      expect(parse).toThrow(name);
+    },
+  );
 
-  test("multipart ingest may be raised", ({ expect }) => {
+  test("can raise multipart ingest", ({ expect }) => {
     const raised = { "runs-multipart": { count: 12_000, seconds: 11 } };
     expect(parseLimitOverrides({ [WORKSPACE]: raised }).get(WORKSPACE)?.size).toBe(1);
   });
 
-  test("refuses text that is no JSON", ({ expect }) => {
+  test("are refused if the text is not JSON", ({ expect }) => {
     expect(() => parseLimitOverrides("runs-query = 100")).toThrow("RATE_LIMIT_OVERRIDES");
   });
 });

@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import type { Limit } from "../../../src/rate-limits/policy.ts";
 import { simulate, type Traffic } from "./support/simulation.ts";
 
-/** About so many in a run, which takes a fraction of a second then. */
+/** Approximate number of requests in a run, which then takes a fraction of a second. */
 const REQUESTS = 5_000;
 
 const limits: Limit[] = [
@@ -33,7 +33,7 @@ const traffics = fc
   });
 
 describe("permits", () => {
-  test("never more than the limit are used in any span of its length", async ({ expect }) => {
+  test("never exceed the limit in any span of its length", async ({ expect }) => {
     await fc.assert(
       fc.asyncProperty(traffics, async (traffic) => {
         const { admitted } = await simulate(traffic);
@@ -55,7 +55,7 @@ describe("permits", () => {
     { limit: { count: 1000, seconds: 10 }, isolates: 100, load: 2, burst: 1 },
     { limit: { count: 2000, seconds: 10 }, isolates: 30, load: 1.5, burst: 5 },
   ])(
-    "at least 95 % of them are under steady overload: $limit.count in $limit.seconds s, $isolates isolates",
+    "are used for at least 95 % under steady overload: $limit.count in $limit.seconds s, $isolates isolates",
     async (traffic, { expect }) => {
       const intervals = 12;
       const { admitted } = await simulate({
@@ -76,7 +76,7 @@ describe("permits", () => {
     { isolates: 10, load: 0.5 },
     { isolates: 40, load: 0.4 },
   ])(
-    "below the limit, all are admitted and few wait: $isolates isolates, $load of the limit",
+    "are all admitted below the limit, and few wait: $isolates isolates, $load of the limit",
     async (traffic, { expect }) => {
       const { admitted, refused, waited } = await simulate({
         ...traffic,
@@ -93,7 +93,7 @@ describe("permits", () => {
   );
 });
 
-/** The most that were admitted in any span of the limit's length. */
+/** Returns the maximum number of admissions in any span of the limit's length. */
 function busiestSpan(admitted: readonly number[], { seconds }: Limit): number {
   let busiest = 0;
   let first = 0;

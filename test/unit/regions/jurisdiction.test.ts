@@ -19,27 +19,27 @@ function chosenWith(JURISDICTION: string): Region | null {
 }
 
 describe("a namespace", () => {
-  test.for(["us", "eu"])("is that of the configured jurisdiction: %s", (name, { expect }) => {
+  test.for(["us", "eu"])("has the configured jurisdiction: %s", (name, { expect }) => {
     expect(chosenWith(name)).toBe(name);
   });
 
-  test("is without one where none is configured, as locally", ({ expect }) => {
+  test("has no jurisdiction if none is configured, as locally", ({ expect }) => {
     expect(chosenWith("")).toBeNull();
   });
 
-  test("is not taken for another when nobody knows the jurisdiction", ({ expect }) => {
+  test("is not replaced by another one for an unknown jurisdiction", ({ expect }) => {
     expect(() => chosenWith("mars")).toThrow("JURISDICTION");
   });
 });
 
-describe("the source", () => {
+describe("the source code", () => {
   const files = globSync("src/**/*.ts", { cwd: REPO_ROOT }).filter((file) => file !== OWNER);
   const { durable_objects } = unstable_readConfig(
     { config: join(REPO_ROOT, "wrangler.toml") },
     { hideWarnings: true },
   );
   const names = (durable_objects.bindings as { name: string }[]).map(({ name }) => name);
-  // In quotes it is a name; anywhere else it is the namespace itself.
+  // In quotes it is a name; elsewhere it is the namespace itself.
   const namespace = new RegExp(`(?<!["'\\w])(${names.join("|")})(?!["'\\w])`);
   const method = /\.(getByName|idFromName|idFromString|newUniqueId)\(/;
   const comment = /\/\*[^]*?\*\/|\/\/.*/g;

@@ -11,17 +11,17 @@ function configOf(env?: "us" | "eu"): Config {
   return { ...unstable_readConfig(args, { hideWarnings: true }) };
 }
 
-/** Names of resources, which end with the region's. */
+/** Keys whose values are names of resources, which end with the region. */
 const NAMES = new Set(["database_name", "bucket_name", "queue"]);
 
-/** What each installation has for itself: where it is, and what it is called. */
+/** Keys that each installation has for itself: its location and its names. */
 const OWN = new Set(
   "targetEnvironment topLevelName definedEnvironments name vars routes database_id jurisdiction".split(
     " ",
   ),
 );
 
-/** A configuration without what is the region's own: all else is to be the same everywhere. */
+/** Removes the region's own keys from a configuration; everything else must be the same in all regions. */
 function common(value: unknown, region: string): unknown {
   if (Array.isArray(value)) return value.map((item) => common(item, region));
   if (typeof value !== "object" || value === null) return value;
@@ -35,12 +35,12 @@ function common(value: unknown, region: string): unknown {
   );
 }
 
-/** Bindings of objects are called `name`, too. */
+/** Bindings of objects have a `name`, too. */
 function isObjectBinding(value: object): boolean {
   return "class_name" in value;
 }
 
-/** A bucket that `wrangler dev` serves to S3 clients is for the machine that it runs on. */
+/** Removes the bucket that `wrangler dev` serves to S3 clients, which is for the local machine only. */
 function withoutLocal(config: Config): Config {
   const buckets = config["r2_buckets"] as Config[];
   const shared = buckets.filter(({ local_dev }) => local_dev === undefined);
@@ -48,7 +48,7 @@ function withoutLocal(config: Config): Config {
   return { ...config, r2_buckets: shared };
 }
 
-/** All names of resources that a configuration takes. */
+/** Returns the names of all resources that a configuration uses. */
 function resources(config: Config): string[] {
   const lists = config as Record<string, Record<string, string>[]>;
   const queues = config["queues"] as Record<string, Record<string, string>[]>;

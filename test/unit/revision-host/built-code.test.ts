@@ -24,7 +24,7 @@ describe("the code of a revision", () => {
     expect(Object.keys(read.modules)).toEqual(Object.keys(code.modules));
   });
 
-  test("is read as it was stored before zstd was", async ({ expect }) => {
+  test("is read in the format from before zstd", async ({ expect }) => {
     const head = '{"main":"a.js","modules":[["a.js","js",2]]}';
     const packed = Uint8Array.of(0, 0, 0, head.length, ...bytes(head), ...bytes("1;"));
     expect(await readCode(stored(gzipSync(packed)))).toEqual({
@@ -33,7 +33,7 @@ describe("the code of a revision", () => {
     });
   });
 
-  test("is as large as its files, whatever they hold", ({ expect }) => {
+  test("has the size of its files, whatever their content", ({ expect }) => {
     const MIB = 1024 * 1024;
     const packed = packCode({
       main: "project.js",

@@ -17,7 +17,7 @@ describe("outboundRefusal", () => {
     "http://api.example.com:8080/",
     "https://93.184.216.34/",
     "https://[2606:2800:220:1::1]/",
-  ])("lets %s out", (url, { expect }) => {
+  ])("allows %s", (url, { expect }) => {
     expect(ruleOf(url)).toBeNull();
   });
 
@@ -50,7 +50,7 @@ describe("outboundRefusal", () => {
     "http://redis.default.svc/",
     "http://redis.default.svc.cluster.local/",
     "http://db.internal./",
-  ])("knows that %s is not public", (url, { expect }) => {
+  ])("treats %s as not public", (url, { expect }) => {
     expect(ruleOf(url)).toBe("private_address");
     expect(ruleOf(url, { allowPrivate: true })).toBeNull();
   });
@@ -61,7 +61,7 @@ describe("outboundRefusal", () => {
     expect(ruleOf("https://api.example.com/", {}, { upgrade: "websocket" })).toBe("websocket");
   });
 
-  test("asks the installation's list and the deployment's", ({ expect }) => {
+  test("checks the installation's list and the deployment's", ({ expect }) => {
     const lists = { installation: ["*.example.com"], deployment: ["api.example.com", "b.test"] };
     expect(ruleOf("https://api.example.com/", lists)).toBeNull();
     expect(ruleOf("https://www.example.com/", lists)).toBe("deployment_hosts");

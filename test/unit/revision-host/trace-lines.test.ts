@@ -37,7 +37,7 @@ describe("linesOfTrace", () => {
     ]);
   });
 
-  test("belongs to the server and the revision", ({ expect }) => {
+  test("has the ids of the server and the revision", ({ expect }) => {
     const logs = [{ timestamp: 7, level: "log", message: ["x"] }];
     expect(linesOfTrace({ ...QUIET, logs }, "the revision", NOW)).toEqual([
       { kind: "server", revision_id: "the revision", timestamp: 7, level: "INFO", message: "x" },
@@ -53,7 +53,7 @@ describe("linesOfTrace", () => {
     [["100% sure"], "100% sure"],
     [[], ""],
     ["bare", "bare"],
-  ] as const)("writes %j as a reader expects", ([message, text], { expect }) => {
+  ] as const)("writes %j in the form that a reader expects", ([message, text], { expect }) => {
     expect(textOf(message)).toBe(text);
   });
 
@@ -67,7 +67,7 @@ describe("linesOfTrace", () => {
     expect(textOf(["Error"], [{ name: "Error", message: "" }])).toBe("Error");
   });
 
-  test("says what was thrown and not caught, in its place", ({ expect }) => {
+  test("includes uncaught errors, in their place", ({ expect }) => {
     const logs = [10, 30].map((timestamp) => ({ timestamp, level: "log", message: [timestamp] }));
     const exceptions = [{ timestamp: 20, name: "RangeError", message: "bad", stack: "    at f" }];
     expect(linesOf({ logs, exceptions, outcome: "exception" })).toEqual([
@@ -81,17 +81,17 @@ describe("linesOfTrace", () => {
     ["exceededCpu", "The call was ended: it exceeded the CPU time limit (exceededCpu)"],
     ["exceededMemory", "The call was ended: it exceeded the memory limit (exceededMemory)"],
     ["exception", "The call ended with an exception"],
-  ] as const)("says in words that the outcome was %s", ([outcome, text], { expect }) => {
+  ] as const)("describes the outcome %s", ([outcome, text], { expect }) => {
     expect(linesOf({ outcome })).toEqual([[NOW, "ERROR", text]]);
   });
 
-  test("is silent about calls that ended as calls do", ({ expect }) => {
+  test("has no line for a normal end", ({ expect }) => {
     expect(
       ["ok", "canceled", "responseStreamDisconnected"].map((outcome) => linesOf({ outcome })),
     ).toEqual([[], [], []]);
   });
 
-  test("says that output is missing", ({ expect }) => {
+  test("reports missing output", ({ expect }) => {
     const logs = [{ timestamp: 10, level: "log", message: ["x"] }];
     expect(linesOf({ logs, truncated: true })).toEqual([
       [10, "INFO", "x"],

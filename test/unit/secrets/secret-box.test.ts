@@ -10,13 +10,13 @@ const ONE = `1:${Buffer.alloc(32, 1).toString("base64url")}`;
 const TWO = `2:${Buffer.alloc(32, 2).toString("base64url")}`;
 
 describe("a sealed secret", () => {
-  test("is opened by the key that sealed it, and names its version", async ({ expect }) => {
+  test("is opened by the key that sealed it, and contains its version", async ({ expect }) => {
     const sealed = await sealSecret(TWO, "geheim – 秘密", "here");
     expect(sealed).toMatch(/^2\.[A-Za-z0-9_-]+$/);
     expect(await openSecret(TWO, sealed, "here")).toBe("geheim – 秘密");
   });
 
-  test("is another text each time, and does not contain the secret", async ({ expect }) => {
+  test("is a different text each time, and does not contain the secret", async ({ expect }) => {
     const texts = [
       await sealSecret(ONE, "secret", "here"),
       await sealSecret(ONE, "secret", "here"),
@@ -27,7 +27,7 @@ describe("a sealed secret", () => {
     }
   });
 
-  test("of an older key is opened while that key is there", async ({ expect }) => {
+  test("of an older key is opened as long as that key is configured", async ({ expect }) => {
     const sealed = await sealSecret(ONE, "secret", "here");
     expect(await openSecret(`${TWO},${ONE}`, sealed, "here")).toBe("secret");
     expect(await openSecret(` ${TWO} , ${ONE}= `, sealed, "here")).toBe("secret");
@@ -36,7 +36,7 @@ describe("a sealed secret", () => {
     );
   });
 
-  test("cannot be opened in another place", async ({ expect }) => {
+  test("cannot be opened in another context", async ({ expect }) => {
     const sealed = await sealSecret(ONE, "secret", "here");
     await expect(openSecret(ONE, sealed, "there")).rejects.toThrow(SecretBoxError);
   });
@@ -51,7 +51,7 @@ describe("a sealed secret", () => {
     );
   });
 
-  test("cannot be changed", async ({ expect }) => {
+  test("cannot be opened after a change", async ({ expect }) => {
     const sealed = await sealSecret(ONE, "secret", "here");
     const bytes = Buffer.from(sealed.slice(2), "base64url");
     for (let i = 0; i < bytes.length; i += 1) {
@@ -66,19 +66,19 @@ describe("a sealed secret", () => {
 });
 
 describe("the keys", () => {
-  test("have versions, that of the encrypting one first", ({ expect }) => {
+  test("have versions, with the encrypting one first", ({ expect }) => {
     expect(keyVersions(`${TWO},${ONE}`)).toEqual([2, 1]);
   });
 
   test.for<[keys: string, message: string]>([
     ["", "ENCRYPTION_KEYS is not set, but secrets cannot be kept without it"],
     [`${ONE},${ONE}`, "ENCRYPTION_KEYS has two keys of the same version"],
-  ])("%j are refused by the variable's name", ([keys, message], { expect }) => {
+  ])("are refused with the variable's name: %j", ([keys, message], { expect }) => {
     expect(() => keyVersions(keys)).toThrow(new SecretBoxError(message));
   });
 
   test.for(["secret", ONE.slice(2), `0:${ONE.slice(2)}`, `${ONE}A`, `${ONE},`, "1:c2hvcnQ"])(
-    "have a form that %j has not",
+    "cannot have the form %j",
     (keys, { expect }) => {
       expect(() => keyVersions(keys)).toThrow(
         new SecretBoxError(

@@ -17,7 +17,7 @@ async function isTaken(changes: {
 }
 
 describe("a signed call", () => {
-  test("is taken for a minute, by clocks that are a minute apart", async ({ expect }) => {
+  test("is valid for a minute, with clocks that differ by a minute", async ({ expect }) => {
     for (const now of [NOW, NOW + 60_000, NOW - 60_000]) expect(await isTaken({ now })).toBe(true);
     for (const now of [NOW + 60_001, NOW - 60_001]) expect(await isTaken({ now })).toBe(false);
   });
@@ -26,16 +26,16 @@ describe("a signed call", () => {
     { method: "POST" },
     { url: "https://api.test/api/v1/internal/plans/2?a=b" },
     { url: "https://api.test/api/v1/internal/plans/1?a=c" },
-  ])("is none for something else: %o", async (call, { expect }) => {
+  ])("is invalid for another call: %o", async (call, { expect }) => {
     expect(await isTaken({ call })).toBe(false);
   });
 
-  test("is the same under another name of the host", async ({ expect }) => {
+  test("is valid under another name of the host", async ({ expect }) => {
     const url = CALL.url.replace("api.test", "us.api.test");
     expect(await isTaken({ call: { url } })).toBe(true);
   });
 
-  test("is none under another time, signature or secret", async ({ expect }) => {
+  test("is invalid with another time, signature or secret", async ({ expect }) => {
     const later = { "x-threadworks-time": String(NOW + 1) };
     expect(await isTaken({ headers: later })).toBe(false);
     expect(await isTaken({ headers: { "x-threadworks-time": "" } })).toBe(false);
@@ -44,12 +44,12 @@ describe("a signed call", () => {
     expect(await isTaken({ secrets: `${SECRET}!` })).toBe(false);
   });
 
-  test("is taken while the secret is being changed", async ({ expect }) => {
+  test("is valid while the secret is being changed", async ({ expect }) => {
     expect(await isTaken({ secrets: `the secret that comes next, ${SECRET}` })).toBe(true);
   });
 
   test.for(["", "too short", ",,"])(
-    "is never taken nor made without a secret: %o",
+    "is neither accepted nor made without a secret: %o",
     async (secrets, { expect }) => {
       expect(await isTaken({ secrets })).toBe(false);
       await expect(signCall(secrets, CALL, NOW)).rejects.toThrow("REGION_SECRET");

@@ -6,19 +6,19 @@ const VALUE = { objectPath: "w/uploads/ä.tar.gz" };
 const HOUR = 3_600_000;
 
 describe("a signed token", () => {
-  test("has the value that was signed", async ({ expect }) => {
+  test("contains the signed value", async ({ expect }) => {
     const token = await signToken(SECRET, "upload", VALUE, HOUR);
     expect(token).toMatch(/^[\w-]+\.[\w-]+$/);
     expect(await readToken(SECRET, "upload", token)).toEqual(VALUE);
   });
 
-  test("is none for another purpose or under another secret", async ({ expect }) => {
+  test("is invalid for another purpose or with another secret", async ({ expect }) => {
     const token = await signToken(SECRET, "upload", VALUE, HOUR);
     expect(await readToken(SECRET, "attachment", token)).toBeNull();
     expect(await readToken("the secret of another one", "upload", token)).toBeNull();
   });
 
-  test("is none when anything of it is changed", async ({ expect }) => {
+  test("is invalid after any change", async ({ expect }) => {
     const token = await signToken(SECRET, "upload", VALUE, HOUR);
     const [body = "", signature = ""] = token.split(".");
     const other = Buffer.from(
@@ -36,7 +36,7 @@ describe("a signed token", () => {
     for (const text of changed) expect(await readToken(SECRET, "upload", text)).toBeNull();
   });
 
-  test("is none when its time is over", async ({ expect }) => {
+  test("is invalid after its expiry", async ({ expect }) => {
     const token = await signToken(SECRET, "upload", VALUE, -1);
     expect(await readToken(SECRET, "upload", token)).toBeNull();
   });

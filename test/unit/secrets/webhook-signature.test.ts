@@ -8,7 +8,7 @@ function message(body: string) {
 
 describe("the signature of a webhook", () => {
   test.for(["{}", '{"text":"grüße 🌍"}', `{"long":"${"x".repeat(100_000)}"}`])(
-    "is what the standard's library makes: %.30s",
+    "equals that of the standard's library: %.30s",
     async (body, { expect }) => {
       const key = newWebhookKey();
       const { id, timestamp } = message(body);
@@ -21,7 +21,7 @@ describe("the signature of a webhook", () => {
     },
   );
 
-  test("verifies by each of the keys, and by no other", async ({ expect }) => {
+  test("verifies with each of the keys, and with no other", async ({ expect }) => {
     const keys = [newWebhookKey(), newWebhookKey()];
     const headers = await webhookHeaders(keys, message("{}"));
     for (const key of keys) expect(new Webhook(key).verify("{}", headers)).toEqual({});

@@ -4,7 +4,7 @@ import { newWebhookKey, webhookHeaders } from "../../../src/secrets/webhook-sign
 
 type Verify = (key: string, headers: Record<string, string>, body: string) => unknown;
 
-/** What docs/webhooks.md tells receivers to verify with. */
+/** Returns the verification code of docs/webhooks.md. */
 async function documented(): Promise<Verify> {
   const page = readFileSync(new URL("../../../docs/webhooks.md", import.meta.url), "utf8");
   const [, code] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
@@ -22,7 +22,7 @@ function headersOf(keys: string[], timestamp = NOW) {
 }
 
 describe("the documented verification of webhooks", () => {
-  test("takes what was signed by the key, beside another one too", async ({ expect }) => {
+  test("accepts a signature by the key, also among others", async ({ expect }) => {
     const verify = await documented();
     const [key, previous] = [newWebhookKey(), newWebhookKey()];
     for (const keys of [[key], [key, previous], [previous, key]]) {
@@ -30,7 +30,7 @@ describe("the documented verification of webhooks", () => {
     }
   });
 
-  test("refuses another key, body, id or time, and what is old", async ({ expect }) => {
+  test("refuses another key, body, id or time, and an old message", async ({ expect }) => {
     const verify = await documented();
     const key = newWebhookKey();
     const headers = await headersOf([key]);

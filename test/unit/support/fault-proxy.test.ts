@@ -6,7 +6,7 @@ import { startS3Server } from "../../support/s3-server.ts";
 
 const BODY = "0123456789".repeat(30_000);
 
-/** A server with a proxy before it, and requests through the proxy. */
+/** Starts a server with a proxy in front, and returns requests through the proxy. */
 async function through(script?: FaultScript) {
   const server = await startS3Server();
   onTestFinished(() => server.close());
@@ -32,8 +32,8 @@ async function through(script?: FaultScript) {
   };
 }
 
-describe("a proxy before an S3 server", () => {
-  test("passes on what the script lets through", async ({ expect }) => {
+describe("a proxy in front of an S3 server", () => {
+  test("forwards requests without a fault", async ({ expect }) => {
     const { server, proxy, get, put } = await through();
 
     expect((await put("day%3D01/a%20b")).status).toBe(200);
@@ -60,7 +60,7 @@ describe("a proxy before an S3 server", () => {
     expect((await put("slow")).status).toBe(200);
   });
 
-  test("follows another script from then on", async ({ expect }) => {
+  test("uses another script from then on", async ({ expect }) => {
     const { proxy, put } = await through();
     proxy.follow(({ method }) =>
       method === "PUT" ? { kind: "answer", status: 403, code: "AccessDenied" } : undefined,
@@ -99,7 +99,7 @@ describe("a proxy before an S3 server", () => {
     expect(await server.list("empty")).toEqual(["empty"]);
   });
 
-  test("never answers", async ({ expect }) => {
+  test("gives no answer", async ({ expect }) => {
     const { server, get } = await through(() => ({ kind: "hang" }));
 
     await expect(get("hang", { signal: AbortSignal.timeout(200) })).rejects.toThrow("timeout");
@@ -120,7 +120,7 @@ describe("a proxy before an S3 server", () => {
     expect(await server.list("held")).toEqual(["held"]);
   });
 
-  test("has the server store a part of the body", async ({ expect }) => {
+  test("makes the server store a part of the body", async ({ expect }) => {
     const { server, put } = await through(() => ({ kind: "truncate", bytes: 1000 }));
 
     expect((await put("cut%3D1")).status).toBe(200);
@@ -128,7 +128,7 @@ describe("a proxy before an S3 server", () => {
     expect(String(await server.read("cut=1"))).toBe(BODY.slice(0, 1000));
   });
 
-  test("keeps the answer from the client", async ({ expect }) => {
+  test("withholds the answer from the client", async ({ expect }) => {
     const { server, put } = await through(() => ({ kind: "lose-answer" }));
 
     await expect(put("lost")).rejects.toThrow("fetch failed");

@@ -8,14 +8,14 @@ const KNOWN: KnownValues = {
   metadata: { env: ["eu", "us"], team: ["red"] },
 };
 
-/** What is offered at the caret, which `|` stands for. */
+/** Returns the completions at the caret, which is marked by `|`. */
 function offered(marked: string): string[] {
   const caret = marked.indexOf("|");
   const { options } = completionsAt(marked.replace("|", ""), caret, KNOWN);
   return options.map(({ label }) => label);
 }
 
-/** The text after the first of what is offered was taken. */
+/** Returns the text after a completion was accepted, by default the first one. */
 function taken(marked: string, label?: string): string {
   const caret = marked.indexOf("|");
   const text = marked.replace("|", "");
@@ -42,13 +42,13 @@ describe("completions of a filter", () => {
     ['eq(status, "error")|', []],
     ["eq(id, |", []],
     ["nonsense(|", []],
-  ])("%s", ([marked, expected], { expect }) => {
+  ])("are offered: %s", ([marked, expected], { expect }) => {
     const labels = offered(marked);
     if (marked === "not|") expect(labels).toContain("notlike");
     else expect(labels).toEqual(expected);
   });
 
-  test("leave what is around the caret, and close what they begin", ({ expect }) => {
+  test("keep the text around the caret, and close what they begin", ({ expect }) => {
     expect(taken("an|")).toBe("and(");
     expect(taken("and(e|", "eq")).toBe("and(eq(");
     expect(taken("eq(sta|", "status")).toBe("eq(status, ");
@@ -59,7 +59,7 @@ describe("completions of a filter", () => {
     expect(taken("in(run_type, [|", "llm")).toBe('in(run_type, ["llm"');
   });
 
-  test("offer only what the language has", ({ expect }) => {
+  test("contain only what the language has", ({ expect }) => {
     for (const [field, { functions, values = [] }] of Object.entries(FIELDS)) {
       for (const name of functions) {
         expect(Object.keys(FUNCTIONS)).toContain(name);

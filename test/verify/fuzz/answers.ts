@@ -5,17 +5,17 @@ export type FuzzAnswer = { status: number; type: string; text: string };
 
 const DOCUMENT_ID = "document";
 
-/** Compares answers with what a document says of them. */
+/** Compares answers with a document. */
 export class AnswerChecks {
   readonly #ajv: Ajv2020;
 
   constructor(document: ApiDocument) {
-    // The document's own words beside the schemas are no words of JSON Schema.
+    // The document's keywords outside of the schemas are not keywords of JSON Schema.
     this.#ajv = new Ajv2020({ strict: false, validateFormats: false });
     this.#ajv.addSchema({ $id: DOCUMENT_ID, ...document });
   }
 
-  /** What is wrong with an answer; null when nothing is. */
+  /** Returns what is wrong with an answer, or null. */
   problemOf(operation: Operation, { status, type, text }: FuzzAnswer): string | null {
     if (status >= 500) return `gave ${status}: ${text.slice(0, 300)}`;
     const key = String(status) in operation.responses ? String(status) : "default";
@@ -63,7 +63,7 @@ export class AnswerChecks {
   }
 }
 
-/** One step of a JSON pointer, within a URI. */
+/** Returns one step of a JSON pointer, encoded for a URI. */
 function pointer(step: string): string {
   return encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

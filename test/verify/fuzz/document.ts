@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as values are made from it. */
+/** The part of JSON Schema from which values are made. */
 export type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -41,7 +41,7 @@ export type Operation = {
   path: string;
   parameters: Parameter[];
   body: Content | undefined;
-  /** By status, or "default". */
+  /** Responses by status, or "default". */
   responses: OperationObject["responses"];
 };
 
@@ -63,7 +63,7 @@ export function operationsOf({ paths }: ApiDocument): Operation[] {
   );
 }
 
-/** The schema that a reference leads to. */
+/** Returns the schema that a reference points to. */
 export function resolved({ components }: ApiDocument, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const name = schema.$ref.replace("#/components/schemas/", "");

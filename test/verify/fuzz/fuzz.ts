@@ -6,14 +6,14 @@ import { operationsOf, readDocument } from "./document.ts";
 import { PathIdPool } from "./path-id-pool.ts";
 import { type FuzzRequest, requestsFor } from "./requests.ts";
 
-/** So often ids that answers told meanwhile are put into requests. */
+/** Number of rounds, each of which uses ids from the answers of earlier ones. */
 const ROUNDS = 20;
 const CONCURRENCY = 8;
 
-/** Of a stream, whose end nobody can foresee; it was answered then. */
+/** Time after which a stream is closed; its status has arrived by then, and its end cannot be foreseen. */
 const STREAM_MS = 1000;
 
-/** These end or fill what other requests need, or wait as long as they are told to. */
+/** Operations that delete or fill what other requests need, or wait as long as they are told to. */
 const LEFT_OUT = new Set([
   "DELETE /api/v1/sessions",
   "DELETE /v2/deployments",
@@ -23,16 +23,15 @@ const LEFT_OUT = new Set([
 export type FuzzOptions = {
   seed: number;
   requests: number;
-  /** The longest that an answer may take. */
+  /** Maximum milliseconds for an answer. */
   hangMs: number;
-  /** Ids to begin with, by the names of parameters. */
+  /** Initial ids, by the names of parameters. */
   ids: Record<string, string>;
 };
 
 /**
- * Asks every documented operation for what its schema describes, and for what it does not: no answer is a
- * 5xx, takes too long, or is other than the document says. The same seed makes the same requests, as far
- * as the platform makes the same ids.
+ * Sends valid and invalid requests to every documented operation. No answer may be a 5xx, take too long, or differ
+ * from the document. The same seed makes the same requests, as far as the platform generates the same ids.
  */
 export async function fuzz(target: Target, options: FuzzOptions): Promise<PartResult> {
   const document = await readDocument(target.url);
@@ -141,7 +140,7 @@ async function inParallel<T>(items: T[], use: (item: T) => Promise<void>): Promi
   );
 }
 
-/** Deletions would otherwise come together. */
+/** Shuffles the items, so that deletions do not come together. */
 function shuffled<T>(items: T[], seed: number): T[] {
   const [order = []] = fc.sample(fc.shuffledSubarray(items, { minLength: items.length }), {
     numRuns: 1,

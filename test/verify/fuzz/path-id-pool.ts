@@ -4,7 +4,7 @@ import type { KnownIds } from "./values.ts";
 const MAX_KEPT = 20;
 const MAX_ID_CHARS = 400;
 
-/** Ids that requests may name: those that one begins with, and those that answers told. */
+/** Ids for requests: the initial ones, and those from answers. */
 export class PathIdPool {
   readonly #ids = new Map<string, string[]>();
 
@@ -16,7 +16,7 @@ export class PathIdPool {
     return this.#ids;
   }
 
-  /** Takes the members of an answer that are called like ids; `id` is that of what the path speaks of. */
+  /** Adds the members of an answer that are named like ids; `id` belongs to the resource in the path. */
   learn(path: string, { status, text }: FuzzAnswer): void {
     if (status >= 300 || !text.startsWith("{")) return;
     let json: Record<string, unknown>;
@@ -35,13 +35,13 @@ export class PathIdPool {
   #keep(name: string, id: string): void {
     const ids = this.#ids.get(name) ?? [];
     if (ids.includes(id)) return;
-    // What one began with stays: it is what most operations can work with.
+    // The initial id stays, as most operations can work with it.
     if (ids.length === MAX_KEPT) ids.splice(1, 1);
     this.#ids.set(name, [...ids, id]);
   }
 }
 
-/** What the id of an answer is called in the paths of the same resource. */
+/** Returns the name of the path parameter for the `id` in an answer from this path. */
 function nameIn(path: string): string {
   const [, resource = ""] = /\/([\w-]+)(?:\/\{\w+\})?$/.exec(path) ?? [];
   const names: Record<string, string> = {

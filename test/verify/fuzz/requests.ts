@@ -4,7 +4,7 @@ import { hostile, type KnownIds, SchemaValues } from "./values.ts";
 
 export type FuzzRequest = {
   method: string;
-  /** With its query. */
+  /** The path with its query. */
   target: string;
   headers: Record<string, string>;
   body: string | undefined;
@@ -12,10 +12,10 @@ export type FuzzRequest = {
 
 const JSON_TYPE = "application/json";
 
-/** What is no JSON, or is none that a body could be. */
+/** Bodies that are invalid JSON, or JSON that no body can be. */
 const BROKEN_BODIES = ["", "{", "[", "null", "7", '"text"', "[{}]", '{"a":1e999}', "\u{feff}{}"];
 
-/** Requests for one operation: most are what the document describes, some are not. */
+/** Returns requests for one operation, most of which are valid by the document. */
 export function requestsFor(
   operation: Operation,
   { document, ids }: { document: ApiDocument; ids: KnownIds },
@@ -45,7 +45,7 @@ function pathOf(operation: Operation, values: SchemaValues, ids: KnownIds): fc.A
   return fc.tuple(...parts).map((texts) => texts.join(""));
 }
 
-/** An empty segment, or dots, would be another path. */
+/** Returns a path segment. It must not be empty or dots, which would be another path. */
 function segment(value: unknown): string {
   const text = toText(value);
   return /^\.{0,2}$/.test(text) ? "x" : encodeURIComponent(text);
@@ -67,7 +67,7 @@ function pair({ name }: Parameter, value: unknown): string {
   return `${encodeURIComponent(name)}=${encodeURIComponent(toText(value))}`;
 }
 
-/** As text that can be sent: a lone half of a surrogate pair cannot. */
+/** Returns a text that can be sent, unlike a lone surrogate. */
 function toText(value: unknown): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   return text.toWellFormed();

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { type ApiDocument, resolved, type Schema } from "./document.ts";
 
-/** Deeper than any body of the API is worth; schemas refer to themselves. */
+/** Limit for schemas that refer to themselves; no body of the API needs more. */
 const MAX_DEPTH = 5;
 
-/** Ids that exist, by the name of the parameter or member that takes them. */
+/** Existing ids, by the name of the parameter or member that takes them. */
 export type KnownIds = ReadonlyMap<string, readonly string[]>;
 
 const HOSTILE_TEXTS = [
@@ -29,7 +29,7 @@ const HOSTILE_TEXTS = [
   'and(eq(name, "a"), like(name, "%a_%b_%"))',
 ];
 
-/** What no schema asks for. */
+/** Values that no schema describes. */
 export const hostile: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, -1, 0, 1e308, -1e-320, 2 ** 53, [], {}, [[]], [null]),
   fc.constantFrom(...HOSTILE_TEXTS),
@@ -39,8 +39,8 @@ export const hostile: fc.Arbitrary<unknown> = fc.oneof(
 );
 
 /**
- * Values that a schema describes, mostly: in one of some tens a member is something else. Members whose name is that of
- * a known id are such an id half of the time.
+ * Generates values that a schema describes, except that about one value in thirty is something else. Members that are
+ * named like a known id are such an id half of the time.
  */
 export class SchemaValues {
   readonly #document: ApiDocument;
@@ -97,7 +97,7 @@ export class SchemaValues {
         : format === "date-time"
           ? fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
           : format === "uri" || name.endsWith("url")
-            ? // Nothing listens there; nothing else may be asked.
+            ? // Nothing listens at this address; no other host may get requests.
               fc.constant("http://127.0.0.1:1/x")
             : fc.string({ unit: "grapheme", maxLength: Math.min(maxLength, 60) });
     return known.length === 0 ? plain : fc.oneof(plain, fc.constantFrom(...known));

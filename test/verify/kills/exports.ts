@@ -14,7 +14,7 @@ const ENDED = /^(COMPLETED|FAILED|CANCELLED|TIMEDOUT)$/;
 
 type ExportRun = { metadata: { result: { rows_written: number } } };
 
-/** Exports of the same runs again and again: each acknowledged one ends with all of their rows. */
+/** Exports the same runs repeatedly: each acknowledged export ends with all of their rows. */
 export async function exports(platform: PlatformProcess): Promise<Workload> {
   const call = callTo(platform);
   const acknowledged: string[] = [];

@@ -16,15 +16,15 @@ const VARS = {
   EXPORT_LIMITS: JSON.stringify({
     rows_per_file: 10,
     lease_seconds: 3,
-    // A kill costs no attempt, however many meet the same file.
+    // Kills cost no attempt, however many of them interrupt the same file.
     interruptions: 2 * KILLS,
     retry_delay_seconds: 1,
   }),
 };
 
 /**
- * Kills everything, or workerd alone, at times that the seed chooses, while runs, traces, exports and
- * rollouts go on at once: nothing that was acknowledged is lost, or there twice, and no process stays.
+ * Kills everything, or workerd alone, at times that depend on the seed, while runs, traces, exports and rollouts are
+ * in progress. Nothing that was acknowledged may be lost or duplicated, and no process may be left.
  */
 export async function killSchedule(seed: number): Promise<PartResult> {
   const random = new Random(seed);

@@ -10,7 +10,7 @@ const PAUSE_MS = 1500;
 const END_TIMEOUT_MS = 300_000;
 const ENDED = /^(DEPLOYED|SKIPPED|CREATE_FAILED|BUILD_FAILED|DEPLOY_FAILED|INTERRUPTED)$/;
 
-/** New revisions of a few deployments: each ends, the newest serves, and none fails. */
+/** Makes new revisions of a few deployments: each ends, the newest one serves, and none fails. */
 export async function rollouts(platform: PlatformProcess): Promise<Workload> {
   const call = callTo(platform);
   const acknowledged = new Set<string>();

@@ -12,7 +12,7 @@ const PAUSE_MS = 300;
 const SETTLE_TIMEOUT_MS = 300_000;
 const PAGE = 1000;
 
-/** Runs on a few threads: each acknowledged one ends, and each step of it is there once. */
+/** Makes runs on a few threads: each acknowledged run ends, and each of its steps is there once. */
 export function runs(platform: PlatformProcess): Workload {
   const { client } = platform;
   const acknowledged = new Map<string, { threadId: string; label: string }>();
@@ -58,7 +58,7 @@ export function runs(platform: PlatformProcess): Workload {
         for (const [runId, { threadId: of, label }] of acknowledged) {
           if (of !== threadId) continue;
           const status = statuses.get(runId);
-          // A run that three kills have met is given up, and says so.
+          // A run that three kills have interrupted is given up with an error.
           if (status === "success" || status === "error") continue;
           problems.add("run", `run ${label} was acknowledged and is ${status ?? "not there"}`);
         }
@@ -76,7 +76,7 @@ export function runs(platform: PlatformProcess): Workload {
   };
 }
 
-/** How many runs there are with a label: a client that was not answered has made another one. */
+/** Returns the number of runs with each label: a client that got no answer has made another one. */
 function countsByLabel(runs: readonly Run[]): Map<string, { succeeded: number; all: number }> {
   const counts = new Map<string, { succeeded: number; all: number }>();
   for (const run of runs) {

@@ -1,4 +1,4 @@
-import { type RunData, traceOf } from "../../support/trace-data.ts";
+import { endOf, type RunData, traceOf } from "../../support/trace-data.ts";
 import type { PlatformProcess } from "../../restart/support/platform-process.ts";
 import { acknowledgedBy, callTo, type Workload } from "./workload.ts";
 
@@ -8,7 +8,7 @@ const PROJECT = "verified";
 
 type Page = { runs: RunData[]; cursors: { next: string | null } };
 
-/** Traces from a few clients: each acknowledged run is there once, and complete. */
+/** Sends traces from a few clients: each acknowledged run is there once, and complete. */
 export function traces(platform: PlatformProcess): Workload {
   const call = callTo(platform);
   const acknowledged = new Map<string, RunData>();
@@ -16,14 +16,7 @@ export function traces(platform: PlatformProcess): Workload {
   async function send(client: number, signal: AbortSignal): Promise<void> {
     for (let index = 0; !signal.aborted; index += 1) {
       const post = traceOf(PROJECT, `${client}/${index}`, RUNS_PER_REQUEST);
-      const patch = post.map(({ id, trace_id, dotted_order, inputs }) => ({
-        id,
-        trace_id,
-        dotted_order,
-        session_name: PROJECT,
-        end_time: new Date().toISOString(),
-        outputs: { echo: inputs },
-      }));
+      const patch = post.map(endOf);
       const sent = await acknowledgedBy(
         () => call("POST", "/api/v1/runs/batch", { post, patch }),
         signal,

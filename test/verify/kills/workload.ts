@@ -4,20 +4,20 @@ import type { Problems } from "../part.ts";
 
 const RETRY_MS = 50;
 
-/** Work of one kind that goes on while everything is killed, and remembers what was acknowledged. */
+/** Work of one kind that continues while everything is killed, and remembers what was acknowledged. */
 export type Workload = {
   name: string;
-  /** Goes on until the signal says stop; a request that a kill meets is tried again. */
+  /** Works until the signal is aborted. A request that a kill interrupts is retried. */
   run: (signal: AbortSignal) => Promise<void>;
-  /** When no more kills come: waits for the end of what was acknowledged, and compares. */
+  /** Is called after the last kill: waits until the acknowledged work has ended, and checks it. */
   check: (problems: Problems) => Promise<void>;
-  /** How much was acknowledged. */
+  /** Returns the amount of acknowledged work. */
   acknowledged: () => number;
 };
 
 export type Call = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
-/** Requests with the key of the local workspace; throws for anything but a success. */
+/** Returns a function that sends requests with the key of the local workspace. It throws unless they succeed. */
 export function callTo(platform: PlatformProcess): Call {
   return async (method, path, body) => {
     const response = await fetch(platform.url + path, {
@@ -31,7 +31,7 @@ export function callTo(platform: PlatformProcess): Call {
   };
 }
 
-/** Tries again until the platform answers; null when it is time to stop before that. */
+/** Retries until the platform answers. Returns null if the signal is aborted before that. */
 export async function acknowledgedBy<T>(
   request: () => Promise<T>,
   signal: AbortSignal,

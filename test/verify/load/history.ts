@@ -7,7 +7,7 @@ const PAGE = 500;
 
 type State = { values: { done?: number }; checkpoint: { checkpoint_id: string } };
 
-/** Pages through ten thousand checkpoints of a thread lead to each of them once, the newest first. */
+/** Checks that pages through ten thousand checkpoints of a thread contain each of them once, newest first. */
 export async function longHistory(
   platform: PlatformProcess,
   problems: Problems,

@@ -5,7 +5,7 @@ import { longHistory } from "./history.ts";
 import { manyReaders } from "./readers.ts";
 import { manyThreads } from "./threads.ts";
 
-/** A thousand readers of one run, a hundred thousand threads, ten thousand checkpoints of a thread. */
+/** Checks a thousand readers of one run, a hundred thousand threads, and ten thousand checkpoints of a thread. */
 export async function load(platform: PlatformProcess): Promise<PartResult> {
   const problems = new Problems();
   const { workerd } = platform.pids;

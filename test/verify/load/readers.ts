@@ -7,7 +7,7 @@ const READERS = 1000;
 const EVENTS = 40;
 const TIMEOUT_MS = 300_000;
 
-/** Each of a thousand readers of one run gets each event of it once, in order. */
+/** Checks that each of a thousand readers of one run gets each of its events once, in order. */
 export async function manyReaders(
   { client }: PlatformProcess,
   problems: Problems,

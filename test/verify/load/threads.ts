@@ -13,7 +13,7 @@ const NOTHING = { metadata: { team: "no thread has it" } };
 
 type Thread = { thread_id: string };
 
-/** Copies of a real row, each with an id, a time and metadata of its own. */
+/** Copies a real row, with a new id, time and metadata for each copy. */
 const COPIES = `
   INSERT INTO threads
   SELECT t.workspace_id, t.deployment_id, printf('00000000-0000-7000-8000-%012x', n.value), t.status,
@@ -23,7 +23,7 @@ const COPIES = `
   FROM threads t, json_each(?) n WHERE t.thread_id = ?`;
 const COPIES_PER_STATEMENT = 5000;
 
-/** With a hundred thousand threads a search finds what is there, and holds up nobody. */
+/** Checks that with a hundred thousand threads a search finds the right ones, and delays no other request. */
 export async function manyThreads(
   platform: PlatformProcess,
   problems: Problems,

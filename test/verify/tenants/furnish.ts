@@ -8,20 +8,20 @@ const PROJECT = "furnished";
 const ROLLOUT_TIMEOUT_MS = 120_000;
 const POLL_MS = 50;
 
-/** Ids of a workspace's things, by the names that paths and bodies have for them. */
+/** Ids of a workspace's resources, by their names in paths and bodies. */
 export type Ids = Record<string, string>;
 
 export type Furnished = {
   target: Target;
-  /** Of tracing, exports, deployments and OAuth. */
+  /** Ids of tracing, exports, deployments and OAuth. */
   ids: Ids;
-  /** Of the agent server of the workspace's deployment. */
+  /** Ids of the agent server of the workspace's deployment. */
   agentIds: Ids;
   /** The path of that agent server. */
   agentPath: string;
 };
 
-/** Puts one thing of each kind into an empty workspace, by the API alone. */
+/** Creates one resource of each kind in an empty workspace, by the API alone. */
 export async function furnish(target: Target, s3: LocalS3): Promise<Furnished> {
   const call = caller(target);
   const ids = { ...(await traces(call)), ...(await platformThings(call, s3)) };
@@ -34,7 +34,7 @@ export async function furnish(target: Target, s3: LocalS3): Promise<Furnished> {
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>;
 
-/** Requests that have to succeed. */
+/** Returns a function that sends requests, which must succeed. */
 function caller({ url, apiKey }: Target): Call {
   return async (method, path, body) => {
     const response = await fetch(url + path, {
@@ -48,7 +48,7 @@ function caller({ url, apiKey }: Target): Call {
   };
 }
 
-/** A trace of two runs, with feedback, a link for more of it, and a public link. */
+/** Creates a trace of two runs, with feedback, a feedback link, and a public link. */
 async function traces(call: Call): Promise<Ids> {
   const root = runData(PROJECT, { extra: { metadata: { thread_id: "a thread" } } });
   const child = runData(PROJECT, { parent: root });
@@ -74,7 +74,7 @@ async function traces(call: Call): Promise<Ids> {
   };
 }
 
-/** A model's price, a destination of exports, a place for a tarball, an OAuth provider. */
+/** Creates a model's price, an export destination, an upload URL for a tarball, and an OAuth provider. */
 async function platformThings(call: Call, s3: LocalS3): Promise<Ids> {
   const price = await call("POST", "/api/v1/model-price-map", {
     name: "a model",
@@ -113,7 +113,7 @@ async function platformThings(call: Call, s3: LocalS3): Promise<Ids> {
   };
 }
 
-/** An export of the traces; its run may have any status. */
+/** Creates an export of the traces; its run may have any status. */
 async function exported(call: Call, { session_id, destination_id }: Ids): Promise<Ids> {
   const created = await call("POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: destination_id,
@@ -124,7 +124,7 @@ async function exported(call: Call, { session_id, destination_id }: Ids): Promis
   return { bulk_export_id: String(created["id"]) };
 }
 
-/** A deployment of a template, once it serves. */
+/** Creates a deployment of a template, and waits until it serves. */
 async function deployed(call: Call): Promise<{ deploymentId: Ids; agentPath: string }> {
   const { id, latest_revision_id, source_config } = await call("POST", "/v2/deployments", {
     name: "furnished",
@@ -148,7 +148,7 @@ async function deployed(call: Call): Promise<{ deploymentId: Ids; agentPath: str
   };
 }
 
-/** An assistant, and a thread with a run and an item of the store. */
+/** Creates an assistant, a thread with a run, and an item of the store. */
 async function agentThings(call: Call): Promise<Ids> {
   const { assistant_id } = await call("POST", "/assistants", { graph_id: "agent" });
   const { thread_id } = await call("POST", "/threads", {});

@@ -6,11 +6,11 @@ import { type FuzzRequest, requestsFor } from "../fuzz/requests.ts";
 import { type PartResult, Problems, type Target } from "../part.ts";
 import type { Furnished, Ids } from "./furnish.ts";
 
-/** Requests that are made of an operation to find some that name a thing of somebody else. */
+/** Number of requests that are generated for an operation, to get some that name another workspace's resource. */
 const TRIES = 60;
 const TIMEOUT_MS = 60_000;
 
-/** Who has the token has the right; waiting would take as long as it is told to. */
+/** Share tokens grant access by themselves, and the wait endpoint takes as long as it is told to. */
 const LEFT_OUT = /\{(?:share_token|token)\}|\/auth\/wait\/|\/auth\/callback\//;
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -18,15 +18,15 @@ const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g;
 /** Signatures, and short names that end with a part of an id. */
 const TOKEN = /(?<=[=/."-])[\w-]{40,}|(?<=furnished-)[0-9a-f]{8}/g;
 
-/** What one finds of the owner's things: `other` asks for them, `twin` for ids of nothing. */
+/** The workspaces: `other` requests the owner's resources, and `twin` missing ones in the same way. */
 export type Tenants = { owner: Furnished; other: Furnished; twin: Furnished };
 
 export type TenantOptions = { seed: number; requestsPerOperation: number };
 
 /**
- * Asks every operation for another workspace's things, in paths, queries and bodies, and the same for ids
- * of nothing from a workspace that has lived through the same: nobody could tell the answers apart. What
- * the owner reads is the same before and after.
+ * Requests another workspace's resources from every operation, in paths, queries and bodies, and missing resources
+ * from a workspace with the same history: the answers must not differ. The owner's resources must be the same before
+ * and after.
  */
 export async function tenantMatrix(
   { owner, other, twin }: Tenants,
@@ -46,7 +46,7 @@ export async function tenantMatrix(
     const ids = isAgent ? owner.agentIds : owner.ids;
     const nothing = isAgent ? nothings.agentIds : nothings.ids;
     const requests = naming(ids, operation, { document, seed: seed + index });
-    // The owner's own agent server is asked as well as that of the one who asks.
+    // Requests go to the caller's own agent server, and to the owner's.
     const places = isAgent
       ? [
           [other.agentPath, twin.agentPath],
@@ -84,7 +84,7 @@ export async function tenantMatrix(
   };
 }
 
-/** Requests of an operation that name at least one of the ids. */
+/** Returns requests of an operation that name at least one of the ids. */
 function naming(
   ids: Ids,
   operation: Operation,
@@ -101,7 +101,7 @@ function naming(
   );
 }
 
-/** Ids of the same kinds that name nothing; the same one for what has several names. */
+/** Returns ids of the same kinds that do not exist. Equal ids are replaced by equal ones. */
 function idsOfNothing(ids: Ids): Ids {
   const made = new Map<string, string>();
   const nothing = (id: string): string => {
@@ -127,7 +127,7 @@ function instead(request: FuzzRequest, ids: Ids, others: Ids): FuzzRequest {
   return { ...request, target: replace(target), body: body === undefined ? body : replace(body) };
 }
 
-/** Status and text, with what differs between any two answers made equal. */
+/** Returns the status and the text of an answer, with values that always differ replaced by constants. */
 async function answer(
   { url, apiKey }: Target,
   path: string,
@@ -147,7 +147,7 @@ function masked(text: string): string {
   return text.replaceAll(UUID, "<id>").replaceAll(TIME, "<time>").replaceAll(TOKEN, "<token>");
 }
 
-/** What the owner reads of its things, by path: every `GET` that has their ids in its path. */
+/** Returns the owner's view of its resources, by path: every `GET` with their ids in its path. */
 async function readings(
   { target, ids, agentIds, agentPath }: Furnished,
   operations: readonly Operation[],
@@ -158,7 +158,7 @@ async function readings(
     const isAgent = isAgentServer(path);
     const own = isAgent ? agentIds : ids;
     const filled = path.replaceAll(/\{(\w+)\}/g, (place, name: string) => own[name] ?? place);
-    // What its readings use is counted, a little later.
+    // Usage counts these readings, too, after a delay.
     if (filled.includes("{") || /stream$|join$|usage$/.test(filled)) continue;
     const required = parameters.filter((one) => one.in === "query" && one.required === true);
     const query = required.map(({ name }) => `${name}=${own[name] ?? ""}`).join("&");

@@ -8,12 +8,12 @@ import {
   type CommandMeta,
   type CommandPort,
   errorAnswer,
-  type ErrorCode,
+  type CommandErrorCode,
 } from "../protocol/commands.ts";
 import { forkState, respondToInput, startCommandRun } from "./run-commands.ts";
 import { getState, getTree, listCheckpoints } from "./state-commands.ts";
 import { WorkerEntrypoint } from "cloudflare:workers";
-import type { Caller } from "../protocol/connection.ts";
+import type { ConnectionCaller } from "../protocol/connection.ts";
 
 /** The context of a command: the caller and the thread. */
 export type CommandContext = {
@@ -69,7 +69,7 @@ export async function executeCommand(
   }
 }
 
-function refusalOf(error: unknown): [ErrorCode, string] {
+function refusalOf(error: unknown): [CommandErrorCode, string] {
   if (error instanceof CommandError) return [error.error, error.message];
   if (error instanceof ApiError && error.code !== "internal") {
     return [CODES[error.code] ?? "unknown_error", error.message];
@@ -78,7 +78,7 @@ function refusalOf(error: unknown): [ErrorCode, string] {
 }
 
 /** Protocol error codes for refusals of services that other routes share. */
-const CODES: Partial<Record<ApiError["code"], ErrorCode>> = {
+const CODES: Partial<Record<ApiError["code"], CommandErrorCode>> = {
   bad_request: "invalid_argument",
   not_found: "invalid_argument",
   conflict: "invalid_argument",
@@ -97,7 +97,11 @@ async function refuse(sentence: string): Promise<Performed> {
  * connection. Only the platform can reach it.
  */
 export class ThreadCommands extends WorkerEntrypoint<Env> implements CommandPort {
-  async execute(caller: Caller, threadId: string, command: Command): Promise<CommandAnswer> {
+  async execute(
+    caller: ConnectionCaller,
+    threadId: string,
+    command: Command,
+  ): Promise<CommandAnswer> {
     const call: AgentCall = { env: this.env, ctx: this.ctx, ...caller };
     try {
       return await executeCommand({ call, threadId }, command);

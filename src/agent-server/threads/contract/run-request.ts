@@ -1,5 +1,5 @@
 import type { CronTick } from "../../../lib/cron-tick.ts";
-import { isObject } from "../../../lib/json.ts";
+import { isObject, objectOrEmpty } from "../../../lib/json.ts";
 import type {
   CheckpointRef,
   CommandSpec,
@@ -113,7 +113,7 @@ export function toKwargs(
       metadata: {
         ...assistant.metadata,
         ...ownMetadata(threadMetadata),
-        ...asRecord(config["metadata"]),
+        ...objectOrEmpty(config["metadata"]),
         ...runMetadata,
       },
     },
@@ -176,7 +176,7 @@ function mergeContext(base: unknown, over: unknown): unknown {
 
 function publicKeys(configurable: unknown): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(asRecord(configurable)).filter(([key]) => !isReservedKey(key)),
+    Object.entries(objectOrEmpty(configurable)).filter(([key]) => !isReservedKey(key)),
   );
 }
 
@@ -193,8 +193,4 @@ function withoutUndefined(
     ...(typeof max_concurrency === "number" ? { max_concurrency } : {}),
     ...(typeof timeout === "number" ? { timeout } : {}),
   };
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return isObject(value) ? value : {};
 }

@@ -46,10 +46,10 @@ export type Thread = {
   interrupts: Record<string, unknown[]>;
   error: unknown;
   /** Present only on request; null if the thread does not expire. */
-  ttl?: ShownTtl | null;
+  ttl?: TtlJson | null;
 };
 
-type ShownTtl = { strategy: string; ttl_minutes: number; expires_at: string | null };
+type TtlJson = { strategy: string; ttl_minutes: number; expires_at: string | null };
 
 /** The columns from which a thread is shown, whether the row comes from the thread's own storage or the index. */
 type ShownColumns = Pick<
@@ -80,7 +80,7 @@ export function toThreadJson(row: ShownColumns, values: string | null): Thread {
   };
 }
 
-export function toTtlJson({ ttl_strategy, ttl_minutes, expires_at }: TtlColumns): ShownTtl | null {
+export function toTtlJson({ ttl_strategy, ttl_minutes, expires_at }: TtlColumns): TtlJson | null {
   if (ttl_strategy === null || ttl_minutes === null) return null;
   return {
     strategy: ttl_strategy,

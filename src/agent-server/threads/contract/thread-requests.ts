@@ -1,4 +1,4 @@
-import { matchesMetadata, type MetadataFilter } from "../../../lib/metadata-filter.ts";
+import { matchesMetadata, type Visibility } from "../../../lib/metadata-filter.ts";
 import type { CheckpointCopy } from "../storage/checkpoint-copy.ts";
 import type { CopiedState, ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadTtl } from "../storage/thread-ttl.ts";
@@ -12,9 +12,6 @@ import type { Scope } from "../../../lib/scope.ts";
 import type { Result } from "./failures.ts";
 import type { RunStatus } from "../storage/run-row.ts";
 import type { Run, Thread } from "./thread-json.ts";
-
-/** The caller's filter: only threads whose metadata matches it are visible. Null makes every thread visible. */
-export type Visibility = MetadataFilter | null;
 
 /** Visibility of the platform itself, for calls that no client's request led to. */
 export const ALL_THREADS: Visibility = null;
@@ -87,7 +84,7 @@ export type ThreadStreamQuery = {
   modes: readonly ThreadStreamMode[];
 };
 
-export type RunsQuery = {
+export type RunListQuery = {
   limit: number;
   offset: number;
   status: RunStatus | null;

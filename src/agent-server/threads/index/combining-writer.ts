@@ -1,7 +1,7 @@
 /** One write, and the key of the entry that it writes. */
-export type Write<T> = { key: string; item: T; size: number };
+export type KeyedWrite<T> = { key: string; item: T; size: number };
 
-type Waiting<T> = Write<T> & {
+type Waiting<T> = KeyedWrite<T> & {
   done: PromiseWithResolvers<void>[];
 };
 
@@ -33,7 +33,7 @@ export class CombiningWriter<T> {
   }
 
   /** Resolves when the write's batch is written; rejects, like all writes of the batch, if that fails. */
-  async write(write: Write<T>): Promise<void> {
+  async write(write: KeyedWrite<T>): Promise<void> {
     const done = Promise.withResolvers<void>();
     const last = this.#queue.findLast((waiting) => "key" in waiting && waiting.key === write.key);
     if (last !== undefined && "key" in last && this.#replaces(write.item, last.item)) {

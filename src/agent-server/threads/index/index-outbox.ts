@@ -1,4 +1,5 @@
 import type { ThreadIndexRow } from "../../../db/threads-repo.ts";
+import { log } from "../../../lib/log.ts";
 import { withTimeout } from "../../../lib/with-timeout.ts";
 import { threadIndex } from "./thread-index.ts";
 import type { ThreadIndexObject } from "./thread-index-object.ts";
@@ -113,7 +114,7 @@ export class IndexOutbox {
     } catch (error) {
       // The alarm that is set after a failure tries again.
       this.#failed = true;
-      console.error({ event: "index_write_failed", error: String(error) });
+      log("error", "error", { event: "index_write_failed", error: String(error) });
       return false;
     }
     this.#failed = false;

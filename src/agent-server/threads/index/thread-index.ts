@@ -1,4 +1,5 @@
-import { scopeObjectName, type Scope } from "../../../lib/scope.ts";
+import { scopeObjectName } from "../../../lib/object-names.ts";
+import type { Scope } from "../../../lib/scope.ts";
 import { regionalObject } from "../../../regions/regional-object.ts";
 import type { ThreadIndexObject } from "./thread-index-object.ts";
 

@@ -1,5 +1,6 @@
 import type { StartRunRequest, StartRunResult, ThreadView } from "../contract/thread-commands.ts";
-import { ALL_THREADS, isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
+import { ALL_THREADS, isVisible } from "../contract/thread-requests.ts";
 import { lastSeqBefore } from "../protocol/event-cursor.ts";
 import { answersOf } from "../protocol/thread-log.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";

@@ -1,9 +1,9 @@
+import type { Visibility } from "../../../lib/metadata-filter.ts";
 import {
   ALL_THREADS,
   type CreateThreadRequest,
   type CreateThreadResult,
   isVisible,
-  type Visibility,
 } from "../contract/thread-requests.ts";
 import { type Thread, toThreadJson } from "../contract/thread-json.ts";
 import type { ThreadStates } from "../runs/thread-states.ts";

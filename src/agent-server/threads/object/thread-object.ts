@@ -5,7 +5,7 @@ import type { JsonText } from "../../../lib/json-answer.ts";
 import type { CancelAction } from "../runs/execution.ts";
 import type { Result } from "../contract/failures.ts";
 import type { CreateRunRequest } from "../contract/run-request.ts";
-import type { RunSelection } from "../storage/run-row.ts";
+import type { ThreadRunSelection } from "../storage/run-row.ts";
 import { readCopy } from "./thread-copy.ts";
 import type { OpenedEvents } from "./thread-protocol.ts";
 import type { CancelOptions, FollowedRun, JoinOptions } from "./thread-runs.ts";
@@ -20,7 +20,7 @@ import type {
   PatchThreadRequest,
   PruneResult,
   ReadStateResult,
-  RunsQuery,
+  RunListQuery,
   StreamThreadResult,
   ThreadStreamQuery,
   UpdateStateRequest,
@@ -29,7 +29,8 @@ import type {
 import type { StartRunRequest, StartRunResult, ThreadView } from "../contract/thread-commands.ts";
 import type { AgentTreeNode } from "../../../graph-runtime/stream-protocol/agent-tree.ts";
 import type { EventFilter } from "../protocol/event-filter.ts";
-import { ALL_THREADS, type Visibility } from "../contract/thread-requests.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
+import { ALL_THREADS } from "../contract/thread-requests.ts";
 import { type Run, type Thread, toThreadJson, toTtlJson } from "../contract/thread-json.ts";
 import type { ThreadTtl } from "../storage/thread-ttl.ts";
 
@@ -96,7 +97,7 @@ export class ThreadObject extends DurableObject<Env> {
   }
 
   /** Returns a list of runs as JSON text, with the requested fields of each; null if the thread does not exist. */
-  async listRuns(filter: Visibility, query: RunsQuery): Promise<JsonText | null> {
+  async listRuns(filter: Visibility, query: RunListQuery): Promise<JsonText | null> {
     return this.#parts.runs.list(filter, query);
   }
 
@@ -118,7 +119,7 @@ export class ThreadObject extends DurableObject<Env> {
 
   async cancelRuns(
     filter: Visibility,
-    selection: RunSelection,
+    selection: ThreadRunSelection,
     action: CancelAction,
   ): Promise<number> {
     return this.#parts.runs.cancelAll(filter, selection, action);

@@ -25,7 +25,8 @@ import { ThreadStates } from "../runs/thread-states.ts";
 import { ThreadStorage } from "../storage/thread-storage.ts";
 import type { CommandPort } from "../protocol/commands.ts";
 import { threadLog } from "../protocol/thread-log.ts";
-import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
+import { isVisible } from "../contract/thread-requests.ts";
 
 /**
  * Creates the parts of a thread and connects them: how the thread is woken, and how its index row and its alarm

@@ -1,5 +1,6 @@
 import type { Result } from "../contract/failures.ts";
-import { isVisible, type Visibility } from "../contract/thread-requests.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
+import { isVisible } from "../contract/thread-requests.ts";
 import type { AgentTreeNode } from "../../../graph-runtime/stream-protocol/agent-tree.ts";
 import {
   type Command,
@@ -14,6 +15,8 @@ import type { EventFilter } from "../protocol/event-filter.ts";
 import { EventReaders } from "../protocol/event-readers.ts";
 import { EventSockets } from "../protocol/event-sockets.ts";
 import { RunTranslator } from "../../../graph-runtime/stream-protocol/run-translator.ts";
+import { isObject, jsonOrUndefined } from "../../../lib/json.ts";
+import { log as logLine } from "../../../lib/log.ts";
 import { SharedEvents } from "../protocol/shared-events.ts";
 import { Subscriptions } from "../protocol/subscriptions.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
@@ -187,7 +190,8 @@ export class ThreadProtocol {
       if (error instanceof CommandError) {
         return errorAnswer(command.id, error.error, error.message);
       }
-      console.error({ event: "command_failed", method: command.method, error: String(error) });
+      const fields = { method: command.method, error: String(error) };
+      logLine("error", "error", { event: "command_failed", ...fields });
       return errorAnswer(command.id, "unknown_error", "Internal Server Error");
     }
   }
@@ -225,16 +229,10 @@ function isSubscription({ method }: Command): boolean {
 
 function toCommand(text: string | ArrayBuffer): Command | null {
   if (typeof text !== "string") return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (typeof value !== "object" || value === null) return null;
-  const { id, method, params = {} } = value as Record<string, unknown>;
+  const value = jsonOrUndefined(text);
+  if (!isObject(value)) return null;
+  const { id, method, params = {} } = value;
   const isNumbered = typeof id === "number" && Number.isInteger(id) && id >= 0;
   if (!isNumbered || typeof method !== "string") return null;
-  if (typeof params !== "object" || params === null || Array.isArray(params)) return null;
-  return { id, method, params: params as Record<string, unknown> };
+  return isObject(params) ? { id, method, params } : null;
 }

@@ -1,13 +1,13 @@
 import { jsonList, type JsonText } from "../../../lib/json-answer.ts";
 import type { Result } from "../contract/failures.ts";
-import type { CreateRunRequest } from "../contract/run-request.ts";
+import type { CreateRunRequest, RunKwargs } from "../contract/run-request.ts";
+import type { Visibility } from "../../../lib/metadata-filter.ts";
 import {
   ALL_THREADS,
   type CreateRunResult,
   type EventsQuery,
   isVisible,
-  type RunsQuery,
-  type Visibility,
+  type RunListQuery,
 } from "../contract/thread-requests.ts";
 import { type Run, toRunJson } from "../contract/thread-json.ts";
 import type { CancelAction } from "../runs/execution.ts";
@@ -15,11 +15,11 @@ import type { RunQueue } from "../runs/run-queue.ts";
 import { type RunStreams, textStream } from "../runs/run-streams.ts";
 import type { ThreadStates } from "../runs/thread-states.ts";
 import { isOfModes } from "../storage/event-frames.ts";
-import { isInFlight, type RunRow, type RunSelection } from "../storage/run-row.ts";
+import { kwargsText } from "../storage/run-kwargs.ts";
+import { isInFlight, type RunRow, type ThreadRunSelection } from "../storage/run-row.ts";
 import type { ThreadRow } from "../storage/thread-record.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { makeThread } from "./make-thread.ts";
-import { runTexts } from "./run-list.ts";
 
 type ThreadRunsDeps = {
   storage: ThreadStorage;
@@ -84,7 +84,7 @@ export class ThreadRuns {
   }
 
   /** Returns a list of runs as JSON text, with the requested fields of each; null if the thread does not exist. */
-  async list(filter: Visibility, query: RunsQuery): Promise<JsonText | null> {
+  async list(filter: Visibility, query: RunListQuery): Promise<JsonText | null> {
     const thread = this.#deps.wake(filter);
     if (thread === null) return null;
     return jsonList(runTexts(this.#deps.storage, thread.thread_id, query));
@@ -125,7 +125,7 @@ export class ThreadRuns {
   /** Returns the number of selected runs. Those in flight are cancelled, without waiting for them to end. */
   async cancelAll(
     filter: Visibility,
-    selection: RunSelection,
+    selection: ThreadRunSelection,
     action: CancelAction,
   ): Promise<number> {
     const runs = this.#deps.wake(filter) === null ? [] : this.#deps.storage.runs.select(selection);
@@ -170,5 +170,30 @@ export class ThreadRuns {
     if (this.#deps.wake(filter) === null) return { ok: false, code: "thread_not_found" };
     const run = this.#deps.storage.runs.get(runId);
     return run === null ? { ok: false, code: "run_not_found" } : { ok: true, value: run };
+  }
+}
+
+/**
+ * Yields the JSON texts of a page of a thread's runs, the newest first. Each run is read on demand, because its
+ * input may be large. The page ends early if the thread is deleted; a run that is deleted in the meantime is left
+ * out.
+ */
+async function* runTexts(
+  { runs, texts, thread }: ThreadStorage,
+  threadId: string,
+  { fields, ...page }: RunListQuery,
+): AsyncGenerator<string> {
+  const isWanted = (field: string): boolean => fields === null || fields.includes(field);
+  for (const runId of runs.list(page)) {
+    if (thread.find() === null) return;
+    const row = runs.get(runId);
+    if (row === null) continue;
+    const text = isWanted("kwargs") ? kwargsText(texts, row) : null;
+    const kwargs: RunKwargs | null = text === null ? null : JSON.parse(text);
+    const members: [string, unknown][] = Object.entries(toRunJson(row, threadId, kwargs));
+    const told = members.filter(([field]) => isWanted(field));
+    // This is not a member of the API's run, so it is included only if the caller names it.
+    if (fields?.includes("stopped") === true) told.push(["stopped", row.stop !== null]);
+    yield JSON.stringify(Object.fromEntries(told));
   }
 }

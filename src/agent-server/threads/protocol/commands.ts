@@ -1,6 +1,6 @@
-import type { Caller } from "./connection.ts";
+import type { ConnectionCaller } from "./connection.ts";
 
-export type ErrorCode =
+export type CommandErrorCode =
   | "invalid_argument"
   | "unknown_command"
   | "unknown_error"
@@ -18,24 +18,28 @@ export type CommandMeta = { thread_id: string; applied_through_seq?: number };
 
 export type CommandAnswer =
   | { type: "success"; id: number; result: Record<string, unknown>; meta?: CommandMeta }
-  | { type: "error"; id: number | null; error: ErrorCode; message: string };
+  | { type: "error"; id: number | null; error: CommandErrorCode; message: string };
 
 /** The refusal of a command, with the protocol's error code. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
-  readonly error: ErrorCode;
+  readonly error: CommandErrorCode;
 
-  constructor(error: ErrorCode, message: string) {
+  constructor(error: CommandErrorCode, message: string) {
     super(message);
     this.error = error;
   }
 }
 
-export function errorAnswer(id: number | null, error: ErrorCode, message: string): CommandAnswer {
+export function errorAnswer(
+  id: number | null,
+  error: CommandErrorCode,
+  message: string,
+): CommandAnswer {
   return { type: "error", id, error, message };
 }
 
 /** Performs all commands except those about subscriptions, on behalf of the caller. */
 export interface CommandPort {
-  execute(caller: Caller, threadId: string, command: Command): Promise<CommandAnswer>;
+  execute(caller: ConnectionCaller, threadId: string, command: Command): Promise<CommandAnswer>;
 }

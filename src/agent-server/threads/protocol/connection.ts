@@ -5,7 +5,7 @@ import type { Scope } from "../../../lib/scope.ts";
 import type { EventFilter } from "./event-filter.ts";
 
 /** The owner of a connection for as long as it lasts: each of its commands is authorized as theirs. */
-export type Caller = {
+export type ConnectionCaller = {
   scope: Scope;
   revision: RevisionRef | null;
   principal: Principal | null;
@@ -14,7 +14,7 @@ export type Caller = {
 /** The data with which a connection is opened. */
 export type ConnectionRequest = {
   thread_id: string;
-  caller: Caller;
+  caller: ConnectionCaller;
   /** The filter of the threads that the caller may see. */
   filter: MetadataFilter | null;
 };

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../storage/event-frames.ts";
 import type { RunRow } from "../storage/run-row.ts";
 import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
-import { type Frame, toFrame } from "./event-frame.ts";
+import { type ProtocolFrame, toProtocolFrame } from "./event-frame.ts";
 import {
   type RunEnd,
   type TranslatedRun,
@@ -37,12 +37,12 @@ export type ThreadLog = {
  * `more` means that further events may be available at once. A null step means that the next events no longer
  * exist.
  */
-export type Step = { frames: Frame[]; more: boolean } | null;
+export type CursorStep = { frames: ProtocolFrame[]; more: boolean } | null;
 
 /** The run that is being read. */
 type Current = { run: RunRow; firstPlace: number; nextId: number; translator: RunTranslator };
 
-const NOTHING: Step = { frames: [], more: false };
+const NOTHING: CursorStep = { frames: [], more: false };
 
 /** Reads the events of a thread in order, starting after a number. */
 export class EventCursor {
@@ -59,7 +59,7 @@ export class EventCursor {
     this.#place = Math.max(0, Math.floor(after / NUMBERS_PER_PLACE));
   }
 
-  advance(): Step {
+  advance(): CursorStep {
     const current = (this.#current ??= this.#nextRun());
     if (current === null) return NOTHING;
     const { run, firstPlace, translator } = current;
@@ -78,7 +78,7 @@ export class EventCursor {
     return ended ? this.#end(current) : NOTHING;
   }
 
-  #end(current: Current): Step {
+  #end(current: Current): CursorStep {
     const { run, firstPlace, nextId, translator } = current;
     const now = this.#log.runNow(run.run_id);
     if (now !== null && nextId < now.next_event) return null;
@@ -98,12 +98,12 @@ export class EventCursor {
     return { run, firstPlace: run.first_seq, nextId: 0, translator };
   }
 
-  #frames(events: readonly ProtocolEvent[], place: number, at: number): Frame[] {
+  #frames(events: readonly ProtocolEvent[], place: number, at: number): ProtocolFrame[] {
     const first = place * NUMBERS_PER_PLACE;
     return events
       .slice(0, NUMBERS_PER_PLACE)
       .map((event, index) => ({ event, seq: first + index }))
       .filter(({ seq }) => seq > this.#after)
-      .map(({ event, seq }) => toFrame(event, seq, at));
+      .map(({ event, seq }) => toProtocolFrame(event, seq, at));
   }
 }

@@ -1,5 +1,5 @@
 import { CHANNELS } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
-import type { Frame } from "./event-frame.ts";
+import type { ProtocolFrame } from "./event-frame.ts";
 
 /** Selects the events that a reader gets. */
 export type EventFilter = {
@@ -16,7 +16,7 @@ export function isChannel(name: string): boolean {
   return KNOWN.has(name) || (name.startsWith("custom:") && name.length > "custom:".length);
 }
 
-export function isWanted(frame: Frame, filter: EventFilter): boolean {
+export function isWanted(frame: ProtocolFrame, filter: EventFilter): boolean {
   return isInChannels(frame.channel, filter.channels) && isBelow(frame.namespace, filter);
 }
 

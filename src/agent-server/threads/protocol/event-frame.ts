@@ -1,7 +1,7 @@
 import type { ProtocolEvent } from "../../../graph-runtime/stream-protocol/protocol-event.ts";
 
 /** An event with its number, encoded once for all its readers. */
-export type Frame = {
+export type ProtocolFrame = {
   seq: number;
   channel: string;
   namespace: string[];
@@ -12,7 +12,7 @@ export type Frame = {
 };
 
 /** Assigns a number to the event. `at` is the time at which it happened, in epoch milliseconds. */
-export function toFrame(event: ProtocolEvent, seq: number, at: number): Frame {
+export function toProtocolFrame(event: ProtocolEvent, seq: number, at: number): ProtocolFrame {
   const { method, namespace, node, data, eventId = String(seq) } = event;
   const params = { namespace, timestamp: at, ...(node === undefined ? {} : { node }), data };
   const text = JSON.stringify({ type: "event", event_id: eventId, seq, method, params });

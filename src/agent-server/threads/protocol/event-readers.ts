@@ -12,7 +12,7 @@ export const SLOW_READER_MS = 60_000;
 const CHUNK_BYTES = 64 * 1024;
 
 /** Number of events that are examined for one reader before the others have their turn. */
-const EVENTS_IN_A_TURN = 2000;
+export const EVENTS_IN_A_TURN = 2000;
 
 const HEARTBEAT = new TextEncoder().encode(": heartbeat\n");
 

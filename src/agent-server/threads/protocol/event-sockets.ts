@@ -1,4 +1,4 @@
-import { SLOW_READER_MS } from "./event-readers.ts";
+import { EVENTS_IN_A_TURN, SLOW_READER_MS } from "./event-readers.ts";
 import { isWanted } from "./event-filter.ts";
 import {
   type ConnectionRecord,
@@ -20,9 +20,6 @@ const STALLED_RETRY_MS = 500;
  * that run.
  */
 const SUBSCRIBING_MS = 5;
-
-/** Number of events that are examined for one connection before the others have their turn. */
-const EVENTS_IN_A_TURN = 2000;
 
 /** Close codes: 4000 plus the HTTP status with the same meaning. After either of them a client may reconnect. */
 const CLOSE_SLOW = 4408;

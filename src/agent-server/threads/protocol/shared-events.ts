@@ -1,6 +1,6 @@
-import { EventCursor, type Step, type ThreadLog } from "./event-cursor.ts";
+import { EventCursor, type CursorStep, type ThreadLog } from "./event-cursor.ts";
 import { type EventFilter, isWanted } from "./event-filter.ts";
-import type { Frame } from "./event-frame.ts";
+import type { ProtocolFrame } from "./event-frame.ts";
 
 /** Maximum characters of encoded events that are kept for readers to share; a single event may be larger. */
 const KEPT_CHARS = 1024 * 1024;
@@ -8,9 +8,9 @@ const KEPT_CHARS = 1024 * 1024;
 /** Number of events that are counted before other work of the object has its turn. */
 const COUNTED_IN_A_TURN = 2000;
 
-const NONE: Frame[] = [];
+const NONE: ProtocolFrame[] = [];
 
-const AT_END: Step = { frames: NONE, more: false };
+const AT_END: CursorStep = { frames: NONE, more: false };
 
 /**
  * The newest events of a thread. Each is translated and encoded once for all readers that keep up. A reader that
@@ -20,7 +20,7 @@ export class SharedEvents {
   readonly #log: ThreadLog;
   #head: EventCursor | null = null;
   /** The kept events, without gaps from the one after `#from` on. */
-  #frames: Frame[] = NONE;
+  #frames: ProtocolFrame[] = NONE;
   #from = 0;
   #chars = 0;
   /** Whether the log had nothing after the last frame. */
@@ -64,7 +64,7 @@ export class SharedEvents {
   }
 
   /** Returns the events after `after`, from the reader's own cursor if the kept events do not reach back that far. */
-  read(after: number, own: EventCursor | null): { step: Step; own: EventCursor | null } {
+  read(after: number, own: EventCursor | null): { step: CursorStep; own: EventCursor | null } {
     if (this.#head === null) {
       this.#head = new EventCursor(this.#log, after);
       this.#from = after;
@@ -96,7 +96,7 @@ export class SharedEvents {
     return low;
   }
 
-  #keep(frames: readonly Frame[]): void {
+  #keep(frames: readonly ProtocolFrame[]): void {
     if (frames.length === 0) return;
     if (this.#frames === NONE) this.#frames = [];
     for (const frame of frames) {
@@ -119,7 +119,7 @@ export class EventPlace {
   readonly #shared: SharedEvents;
   #after: number;
   #own: EventCursor | null = null;
-  #page: readonly Frame[] = NONE;
+  #page: readonly ProtocolFrame[] = NONE;
   #index = 0;
 
   constructor(shared: SharedEvents, after: number) {
@@ -136,7 +136,7 @@ export class EventPlace {
    * Takes the next event. Returns "more" if there is none yet, but asking again may yield one; "none" if there is
    * nothing now; "gone" if the next events are no longer kept.
    */
-  take(): Frame | "more" | "none" | "gone" {
+  take(): ProtocolFrame | "more" | "none" | "gone" {
     for (;;) {
       const frame = this.#page[this.#index];
       if (frame === undefined) break;

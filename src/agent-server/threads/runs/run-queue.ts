@@ -6,6 +6,7 @@ import type {
   RunOutcome,
 } from "../../../graph-runtime/protocol.ts";
 import type { StoreOperation, StoreTurn } from "../../../graph-runtime/store-operations.ts";
+import { log } from "../../../lib/log.ts";
 import type { StorageUse } from "../../../deployment-log/usage-meter.ts";
 import { type CancelAction, Execution } from "./execution.ts";
 import { toOutcome } from "./graph-answers.ts";
@@ -198,7 +199,7 @@ export class RunQueue {
       await this.#finish(execution, toOutcome(await this.#callHost(execution)));
     } catch (error) {
       if (this.#execution !== execution) return;
-      console.error({
+      log("error", "error", {
         event: "run_attempt_failed",
         run_id: execution.run.run_id,
         attempt: execution.run.attempt,

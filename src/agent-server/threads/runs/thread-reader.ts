@@ -1,7 +1,7 @@
 import type { ThreadPlace, ThreadStreamMode } from "../contract/thread-requests.ts";
 import { encodeEvent, type EventFrames, FrameReader } from "../storage/event-frames.ts";
 import type { RunTable } from "../storage/run-table.ts";
-import type { Turn, TurnTable } from "../storage/turn-table.ts";
+import type { ThreadTurn, TurnTable } from "../storage/turn-table.ts";
 
 export type ThreadReaderDeps = {
   turns: TurnTable;
@@ -78,7 +78,7 @@ export class ThreadReader {
     return data === null ? new Uint8Array(0) : encodeEvent("state_update", data, `${turn.id}-0`);
   }
 
-  #enter({ id, run_seq }: Turn, after: number, { isResumed }: { isResumed: boolean }): void {
+  #enter({ id, run_seq }: ThreadTurn, after: number, { isResumed }: { isResumed: boolean }): void {
     this.#place = { turn: id, event: after };
     if (run_seq === null || !this.#showsRuns()) return;
     const events = this.#deps.framesOf(id, run_seq);

@@ -4,7 +4,7 @@ import {
   type CheckpointQuery,
   MAX_CHECKPOINT_BYTES,
   type StoredCheckpoint,
-  type Typed,
+  type SerializedValue,
 } from "../../../graph-runtime/checkpoint-port.ts";
 import { type CheckpointCopy, readCheckpoints, writeCheckpoints } from "./checkpoint-copy.ts";
 import {
@@ -282,7 +282,11 @@ export class CheckpointTable {
   }
 
   /** Returns a function that reads the values in the row of a source checkpoint. Each row is read once. */
-  #packedValues({ ns, id, packed }: CheckpointRow): (source: string) => Map<string, Typed> {
+  #packedValues({
+    ns,
+    id,
+    packed,
+  }: CheckpointRow): (source: string) => Map<string, SerializedValue> {
     const known = new Map([[id, valuesIn(packed)]]);
     return (source) => {
       const read = known.get(source) ?? valuesIn(this.#packedOf(ns, source));
@@ -303,7 +307,7 @@ export class CheckpointTable {
   }
 }
 
-function valuesIn(packed: ArrayBuffer | null): Map<string, Typed> {
+function valuesIn(packed: ArrayBuffer | null): Map<string, SerializedValue> {
   return new Map(packed === null ? [] : unpackValues(packed));
 }
 

@@ -1,10 +1,10 @@
-import type { Typed } from "../../../graph-runtime/checkpoint-port.ts";
+import type { SerializedValue } from "../../../graph-runtime/checkpoint-port.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
 
 /** Maximum bytes of values that share a row, because reading one of them reads all. */
 export const MAX_PACKED_BYTES = 64 * 1024;
 
-type ChannelValue = [channel: string, value: Typed];
+type ChannelValue = [channel: string, value: SerializedValue];
 
 /** Describes a value in the header, which precedes the values' bytes. */
 type Head = [channel: string, type: string, bytes: number];

@@ -48,4 +48,4 @@ export function isInFlight(run: RunRow): boolean {
  * The runs with these ids, whether or not they have ended, or the runs in flight with a status; "all" is any
  * status.
  */
-export type RunSelection = { run_ids: string[] } | { status: "pending" | "running" | "all" };
+export type ThreadRunSelection = { run_ids: string[] } | { status: "pending" | "running" | "all" };

@@ -1,4 +1,4 @@
-import type { RunRow, RunSelection, RunStatus } from "./run-row.ts";
+import type { RunRow, ThreadRunSelection, RunStatus } from "./run-row.ts";
 
 export type NewRun = Pick<
   RunRow,
@@ -120,7 +120,7 @@ export class RunTable {
   }
 
   /** Returns the selected runs. Runs that are selected by id may have ended. */
-  select(selection: RunSelection): RunRow[] {
+  select(selection: ThreadRunSelection): RunRow[] {
     if ("run_ids" in selection) {
       const ids = [...new Set(selection.run_ids)];
       return ids.map((id) => this.get(id)).filter((run) => run !== null);

@@ -36,7 +36,7 @@ export type ThreadRow = TtlColumns & {
   next_run: number;
 };
 
-export type NewThread = {
+export type NewThreadRow = {
   thread_id: string;
   workspace_id: string;
   deployment_id: string;
@@ -88,7 +88,7 @@ export class ThreadRecord {
     this.#dirty = false;
   }
 
-  create(thread: NewThread): void {
+  create(thread: NewThreadRow): void {
     this.#row = {
       thread_id: thread.thread_id,
       workspace_id: thread.workspace_id,

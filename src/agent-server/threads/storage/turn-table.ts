@@ -3,7 +3,7 @@ import type { ThreadTables } from "./thread-tables.ts";
 const TABLE = "turns";
 
 /** An entry in the sequence of what happened on a thread: a run that started, or a state update outside of a run. */
-export type Turn = { id: number; run_seq: number | null };
+export type ThreadTurn = { id: number; run_seq: number | null };
 
 /**
  * The turns of a thread that has readers, or had some until a while ago; for other threads nothing is recorded.
@@ -23,19 +23,19 @@ export class TurnTable {
     return this.newest() === null;
   }
 
-  newest(): Turn | null {
+  newest(): ThreadTurn | null {
     return this.#first("SELECT id, run_seq FROM turns ORDER BY id DESC LIMIT 1");
   }
 
-  next(after: number): Turn | null {
+  next(after: number): ThreadTurn | null {
     return this.#first("SELECT id, run_seq FROM turns WHERE id > ? ORDER BY id LIMIT 1", after);
   }
 
-  get(id: number): Turn | null {
+  get(id: number): ThreadTurn | null {
     return this.#first("SELECT id, run_seq FROM turns WHERE id = ?", id);
   }
 
-  ofRun(runSeq: number): Turn | null {
+  ofRun(runSeq: number): ThreadTurn | null {
     return this.#first("SELECT id, run_seq FROM turns WHERE run_seq = ?", runSeq);
   }
 
@@ -81,8 +81,8 @@ export class TurnTable {
       .map(({ id }) => id);
   }
 
-  #first(query: string, ...bindings: number[]): Turn | null {
+  #first(query: string, ...bindings: number[]): ThreadTurn | null {
     if (!this.#tables.has(TABLE)) return null;
-    return this.#sql.exec<Turn>(query, ...bindings).toArray()[0] ?? null;
+    return this.#sql.exec<ThreadTurn>(query, ...bindings).toArray()[0] ?? null;
   }
 }

@@ -1,4 +1,4 @@
-import type { Typed } from "../../../graph-runtime/checkpoint-port.ts";
+import type { SerializedValue } from "../../../graph-runtime/checkpoint-port.ts";
 import { concatBytes } from "../../../lib/bytes.ts";
 import { unpackValues } from "./packed-values.ts";
 import { byteParts } from "./row-parts.ts";
@@ -21,7 +21,7 @@ export class ValueTable {
     this.#tables = tables;
   }
 
-  set(ns: string, checkpointId: string, channel: string, [type, data]: Typed): void {
+  set(ns: string, checkpointId: string, channel: string, [type, data]: SerializedValue): void {
     this.#tables.need(TABLE);
     for (const [part, bytes] of byteParts(data).entries()) {
       this.#sql.exec(
@@ -36,7 +36,7 @@ export class ValueTable {
     }
   }
 
-  get(ns: string, checkpointId: string, channel: string): Typed | null {
+  get(ns: string, checkpointId: string, channel: string): SerializedValue | null {
     if (!this.#tables.has(TABLE)) return null;
     const rows = this.#sql
       .exec<ValueRow>(

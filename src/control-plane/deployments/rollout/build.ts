@@ -9,6 +9,7 @@ import {
   RUNTIME_VERSION,
   TEXT_FILE_TYPES,
 } from "../../../lib/project-manifest.ts";
+import { jsonOrUndefined } from "../../../lib/json.ts";
 import type { BuiltCode, BuiltModule } from "../../../revision-host/built-code.ts";
 import { ProjectFailure } from "./project-failure.ts";
 
@@ -139,17 +140,9 @@ function toModule(path: string, bytes: Uint8Array, jsonBytesLeft: number): Built
   const text = toText(path, bytes);
   if (isScript(path)) return { type: "js", bytes };
   // Some JSON files have comments. They are deployed as text files, not as modules.
-  const isModule = path.endsWith(".json") && bytes.length <= jsonBytesLeft && isJson(text);
+  const isModule =
+    path.endsWith(".json") && bytes.length <= jsonBytesLeft && jsonOrUndefined(text) !== undefined;
   return { type: isModule ? "json" : "text", bytes };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function isScript(path: string): boolean {

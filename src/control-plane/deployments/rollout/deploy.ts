@@ -7,6 +7,7 @@ import { projectDescription } from "../../../revision-host/project-description.t
 import { atSourcePositions } from "../../../revision-host/source-positions.ts";
 import { ProjectFailure } from "./project-failure.ts";
 import type { RolloutLog } from "./rollout-log.ts";
+import { messageOf } from "../../../lib/error-text.ts";
 
 /** Time-out of each call to a new revision. Starting a revision takes less than a second. */
 const CALL_TIMEOUT_MS = 20_000;
@@ -124,7 +125,7 @@ async function answerOf<T>(what: string, limitMs: number, run: () => Promise<T>)
     });
   } catch (error) {
     if (error instanceof ProjectFailure || isOfPlatform(error)) throw error;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new ProjectFailure(`The revision does not start: ${message.slice(0, MAX_TEXT_CHARS)}`);
   }
 }

@@ -1,8 +1,8 @@
 import type { RevisionStatus } from "../../../db/deployments-schema.ts";
+import type { RevisionRow } from "../../../db/revisions-repo.ts";
 import {
   activateRevision,
   moveRevision,
-  type RevisionRow,
   ROLLOUT_WORK,
   settleRevision,
 } from "../../../db/rollouts-repo.ts";

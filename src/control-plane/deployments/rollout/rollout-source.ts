@@ -1,12 +1,13 @@
 import { createTarDecoder } from "modern-tar";
 import { selectDeployment } from "../../../db/deployments-repo.ts";
 import type { revisions } from "../../../db/deployments-schema.ts";
-import { pinCommit, type RevisionRow } from "../../../db/rollouts-repo.ts";
+import type { RevisionRow } from "../../../db/revisions-repo.ts";
+import { pinCommit } from "../../../db/rollouts-repo.ts";
 import { parseSettings } from "../../../env.ts";
 import { MANIFEST_FILE } from "../../../lib/project-manifest.ts";
 import { MAX_ARCHIVE_UNPACKED_BYTES } from "../../../lib/remote-build.ts";
 import type { RevisionRef } from "../../../lib/revision-ref.ts";
-import { only, openSecrets } from "../../../revision-host/revision-secrets.ts";
+import { onlySecret, openSecrets } from "../../../revision-host/revision-secrets.ts";
 import { GITHUB_TOKEN } from "../../../secrets/secret-names.ts";
 import type { Lease } from "../../../work/lease.ts";
 import { buildInIsolate } from "../../builds/build-isolate.ts";
@@ -21,7 +22,7 @@ import type { RolloutLog } from "./rollout-log.ts";
 export type RolloutLease = Lease<RevisionRef, typeof revisions>;
 
 /** The parts of a rollout that its build uses. */
-export type Building = {
+export type RevisionBuild = {
   env: Env;
   exports: Cloudflare.Exports;
   lease: RolloutLease;
@@ -41,7 +42,7 @@ const DEFAULT_REF = "HEAD";
  * project causes.
  */
 export async function builtSource(
-  building: Building,
+  building: RevisionBuild,
 ): Promise<{ tarball: ArrayBuffer; configPath: string | null }> {
   const { env, row, logs } = building;
   if (row.source === "internal_template") {
@@ -66,13 +67,13 @@ export async function builtSource(
 }
 
 /** Returns the archive of the revision's commit. The commit's SHA is stored before the archive is fetched. */
-async function readRepository({ env, lease, row, logs }: Building): Promise<Uint8Array> {
+async function readRepository({ env, lease, row, logs }: RevisionBuild): Promise<Uint8Array> {
   const settings = parseSettings(env);
   const { githubUrl, githubApiUrl, encryptionKeys } = settings;
   const of = { workspaceId: row.workspace_id, deploymentId: row.deployment_id };
   const [found, secrets] = await Promise.all([
     selectDeployment(env.DB, of),
-    openSecrets(encryptionKeys, of, only(GITHUB_TOKEN, row.secrets)),
+    openSecrets(encryptionKeys, of, onlySecret(GITHUB_TOKEN, row.secrets)),
   ]);
   const { repo_url: url = null, integration_id } =
     found === undefined ? {} : storedConfig(found.deployment);
@@ -102,7 +103,7 @@ async function readRepository({ env, lease, row, logs }: Building): Promise<Uint
 }
 
 async function build(
-  { env, exports, row, logs }: Building,
+  { env, exports, row, logs }: RevisionBuild,
   archive: Uint8Array,
   { isInFolder }: { isInFolder: boolean },
 ): Promise<ArrayBuffer> {

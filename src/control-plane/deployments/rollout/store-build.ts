@@ -9,7 +9,7 @@ import {
 import { storableMap } from "../../../revision-host/source-positions.ts";
 import { buildCode } from "./build.ts";
 import { ProjectFailure } from "./project-failure.ts";
-import { type Building, builtSource } from "./rollout-source.ts";
+import { type RevisionBuild, builtSource } from "./rollout-source.ts";
 
 /**
  * Builds a revision's source into the modules that it is loaded from, and stores them. Repeating this is harmless.
@@ -18,7 +18,7 @@ import { type Building, builtSource } from "./rollout-source.ts";
 export async function buildRevision({
   onBuilt,
   ...building
-}: Building & { onBuilt: (code: BuiltCode) => void }): Promise<void> {
+}: RevisionBuild & { onBuilt: (code: BuiltCode) => void }): Promise<void> {
   const { env, row, logs } = building;
   const { tarball, configPath } = await builtSource(building);
   if (tarball.byteLength > MAX_TARBALL_BYTES) {

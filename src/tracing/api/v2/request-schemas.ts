@@ -4,11 +4,13 @@ import { uuidParam } from "../../../http/path-params.ts";
 import { integerParam } from "../../../http/query-params.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import { decodeCursor, encodeCursor, type RunPosition } from "../../model/run-page.ts";
-import { type Micros, RUN_TYPES, type RunType } from "../../model/run-write.ts";
-import { RUN_FIELDS } from "./run-fields.ts";
+import type { Micros } from "../../../lib/time.ts";
+import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
+import { TRACED_RUN_FIELDS } from "./run-fields.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import { compileScopes, FilterError, type FilterScope } from "../../filter/filter.ts";
 import type { RunSelection } from "../../shard/selection.ts";
+import { refuseValue } from "../../../http/refuse-value.ts";
 
 const MAX_PAGE = 1000;
 const MAX_IDS = 1000;
@@ -22,18 +24,14 @@ function uuidList(max: number) {
   return z.array(uuidParam()).max(max);
 }
 
-function refuse(ctx: z.RefinementCtx, message: string, type: string): never {
-  ctx.addIssue({ code: "custom", message, params: { type } });
-  return z.NEVER;
-}
-
 /** A `next_cursor` of an earlier page of the same kind. */
 function cursorOf<T>(decode: (text: string) => T | null) {
   return z
     .string()
     .transform(
       (text, ctx): T =>
-        decode(text) ?? refuse(ctx, "Input should be a cursor of an earlier page", "cursor_syntax"),
+        decode(text) ??
+        refuseValue(ctx, "Input should be a cursor of an earlier page", "cursor_syntax"),
     )
     .openapi({ type: "string" });
 }
@@ -61,7 +59,7 @@ const page = {
 
 export const pageSizeParam = () => integerParam({ min: 1, max: MAX_PAGE });
 
-export const runsQuerySchema = z
+export const runsQuerySchemaV2 = z
   .strictObject({
     project_ids: uuidList(MAX_PROJECTS).min(1).nullish(),
     reference_dataset_id: uuidParam().nullish(),
@@ -77,7 +75,7 @@ export const runsQuerySchema = z
     reference_examples: uuidList(MAX_IDS).nullish(),
     ai_query: notServed("Queries in natural language are not supported: write a filter"),
     ...page,
-    selects: z.array(z.enum(RUN_FIELDS)).nullish(),
+    selects: z.array(z.enum(TRACED_RUN_FIELDS)).nullish(),
     sort_order: z.enum(["ASC", "DESC"]).nullish(),
   })
   .openapi("RunsQuery");
@@ -90,7 +88,7 @@ export const tracesQuerySchema = z
     trace_filter: z.string().nullish(),
     tree_filter: z.string().nullish(),
     ...page,
-    selects: z.array(z.enum(RUN_FIELDS)).nullish(),
+    selects: z.array(z.enum(TRACED_RUN_FIELDS)).nullish(),
   })
   .openapi("TracesQuery");
 
@@ -106,7 +104,7 @@ export const threadsQuerySchema = z
   })
   .openapi("ThreadsQuery");
 
-export type RunsQueryBody = z.output<typeof runsQuerySchema>;
+export type RunsQueryBody = z.output<typeof runsQuerySchemaV2>;
 
 export type TracesQueryBody = z.output<typeof tracesQuerySchema>;
 

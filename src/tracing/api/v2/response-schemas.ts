@@ -51,7 +51,7 @@ const contents = {
   trace_id: text,
 };
 
-export const runSchema = z
+export const runSchemaV2 = z
   .object({
     id: text,
     ...contents,
@@ -94,7 +94,7 @@ const threadTraceSchema = z
 
 const traceSchema = z
   .object({
-    root_run: runSchema,
+    root_run: runSchemaV2,
     trace_aggregates: z
       .object({ total_tokens: count, total_cost: number, first_token_time: time })
       .optional(),
@@ -138,13 +138,13 @@ export const threadStatsSchema = z
 
 const nextCursor = z.string().optional();
 
-export const runsPageSchema = z.object({
-  items: z.array(runSchema),
+export const runsPageSchemaV2 = z.object({
+  items: z.array(runSchemaV2),
   has_more: z.boolean(),
   next_cursor: nextCursor,
 });
 
-export const runListSchema = z.object({ items: z.array(runSchema) });
+export const runListSchema = z.object({ items: z.array(runSchemaV2) });
 
 export const tracesPageSchema = z.object({
   items: z.array(traceSchema),

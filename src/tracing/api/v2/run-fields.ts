@@ -1,7 +1,7 @@
 import type { PayloadField } from "../../model/run-write.ts";
 
 /** The names that `selects` accepts. A response has the same names in lower case. */
-export const RUN_FIELDS = [
+export const TRACED_RUN_FIELDS = [
   "ID",
   "NAME",
   "RUN_TYPE",
@@ -99,7 +99,7 @@ export const PUBLIC_RUN_FIELDS = [
   "ATTACHMENTS",
 ] as const;
 
-export type RunField = (typeof RUN_FIELDS)[number] | (typeof PUBLIC_LIST_FIELDS)[number];
+export type RunField = (typeof TRACED_RUN_FIELDS)[number] | (typeof PUBLIC_LIST_FIELDS)[number];
 
 /** Without `selects`, a response contains only the ids. */
 export const DEFAULT_FIELDS: readonly RunField[] = ["ID"];
@@ -115,7 +115,7 @@ const PAYLOAD_OF: Partial<Record<RunField, PayloadField>> = {
 };
 
 /** Returns the payloads that are needed for these fields. */
-export function payloadsOf(fields: Iterable<RunField>): PayloadField[] {
+export function payloadsOfFields(fields: Iterable<RunField>): PayloadField[] {
   const payloads = new Set<PayloadField>();
   for (const field of fields) {
     const payload = PAYLOAD_OF[field];

@@ -1,7 +1,7 @@
 import { microsToIso } from "../../../lib/time.ts";
 import { ancestorIds } from "../../model/dotted-order.ts";
 import { scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
-import { readAttachments, type RunRow } from "../../model/run-row.ts";
+import { readAttachments, type TracedRunRow } from "../../model/run-row.ts";
 import type { Attachment, Payload, PayloadField } from "../../model/run-write.ts";
 import { toSeconds, toUsd, toUsdByCategory } from "../../usage/money.ts";
 import { type JsonMember, jsonObject, type JsonPart } from "../json-parts.ts";
@@ -10,7 +10,7 @@ import type { RunField } from "./run-fields.ts";
 /** A run's row, its project and its requested payloads. */
 export type ReadRun = {
   ref: { projectId: string };
-  run: RunRow & { payloads: Partial<Record<PayloadField, Payload>> };
+  run: TracedRunRow & { payloads: Partial<Record<PayloadField, Payload>> };
 };
 
 /** What the response needs besides the run. Each is requested only if it is selected. */
@@ -24,7 +24,7 @@ export type RunLinks = {
 type LinkField = "APP_PATH" | "ATTACHMENTS" | "SHARE_URL";
 
 /** Returns the selected fields of a run. Fields without a value are left out, except `end_time`. */
-export async function toRunJson(
+export async function toRunJsonV2(
   read: ReadRun,
   fields: Iterable<RunField>,
   links: RunLinks,

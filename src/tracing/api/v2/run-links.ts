@@ -1,10 +1,10 @@
 import { findShareTokens } from "../../../db/run-shares-repo.ts";
 import type { AppContext } from "../../../http/app-types.ts";
-import { appPath, linkSettings, objectUrl } from "../links.ts";
+import { appPath, linkSettings, signedObjectUrl } from "../links.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
 import type { JsonPart } from "../json-parts.ts";
 import type { RunField } from "./run-fields.ts";
-import { toRunJson } from "./run-json.ts";
+import { toRunJsonV2 } from "./run-json.ts";
 
 /** Returns the JSON of some runs, each in pieces; what the runs have in common is looked up once. */
 export async function toRunsJson(
@@ -24,9 +24,9 @@ export async function toRunsJson(
     : new Map<string, string>();
   return Promise.all(
     runs.map((placed) =>
-      toRunJson(placed, selected, {
+      toRunJsonV2(placed, selected, {
         appPath: () => appPath(placed),
-        attachmentUrl: (attachment) => objectUrl(linkSettings(c), attachment),
+        attachmentUrl: (attachment) => signedObjectUrl(linkSettings(c), attachment),
         shareUrl: () => {
           const token = tokens.get(placed.run.id) ?? tokens.get(placed.run.trace_id);
           return token === undefined ? undefined : new URL(`/public/${token}/r`, c.req.url).href;

@@ -8,7 +8,8 @@ import { createRouter } from "../../../http/router.ts";
 import { timeValue } from "../../../http/time-value.ts";
 import type { PlacedRun } from "../../query/run-source.ts";
 import type { RunSelection } from "../../shard/selection.ts";
-import type { Micros, PayloadField } from "../../model/run-write.ts";
+import type { Micros } from "../../../lib/time.ts";
+import type { PayloadField } from "../../model/run-write.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
 import { requireRun, runNotFound } from "../../query/find-runs.ts";
 import { appPath } from "../links.ts";
@@ -18,14 +19,14 @@ import {
   encodeWindowCursor,
   RUNS_PAGE,
   type RunsQueryBody,
-  runsQuerySchema,
+  runsQuerySchemaV2,
   type TimeWindow,
   windowOf,
 } from "./request-schemas.ts";
 import { streamItems } from "./item-stream.ts";
 import { requireProject } from "../../projects/project-cache.ts";
-import { runSchema, runsPageSchema } from "./response-schemas.ts";
-import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS } from "./run-fields.ts";
+import { runSchemaV2, runsPageSchemaV2 } from "./response-schemas.ts";
+import { DEFAULT_FIELDS, payloadsOfFields, TRACED_RUN_FIELDS } from "./run-fields.ts";
 import { toRunsJson } from "./run-links.ts";
 
 const MAX_EXPERIMENTS = 1000;
@@ -41,12 +42,12 @@ runV2Routes.openapi(
     tags: ["Traces (v2)"],
     summary: "Query runs",
     request: {
-      body: { required: true, content: { "application/json": { schema: runsQuerySchema } } },
+      body: { required: true, content: { "application/json": { schema: runsQuerySchemaV2 } } },
     },
     responses: {
       200: {
         description: "A page of runs in the order of their start",
-        content: { "application/json": { schema: runsPageSchema } },
+        content: { "application/json": { schema: runsPageSchemaV2 } },
       },
     },
   }),
@@ -65,13 +66,13 @@ runV2Routes.openapi(
         project_id: uuidParam(),
         // Clients send this to locate the run; the index of run ids also knows where the run is.
         start_time: timeValue().optional(),
-        selects: listParam(RUN_FIELDS).optional(),
+        selects: listParam(TRACED_RUN_FIELDS).optional(),
       }),
     },
     responses: {
       200: {
         description: "The selected fields of the run",
-        content: { "application/json": { schema: runSchema } },
+        content: { "application/json": { schema: runSchemaV2 } },
       },
     },
   }),
@@ -81,7 +82,7 @@ runV2Routes.openapi(
       c,
       project_id,
       c.req.valid("param").run_id,
-      payloadsOf(fields),
+      payloadsOfFields(fields),
     );
     const [parts = []] = await toRunsJson(c, c.var.scope.workspaceId, [found], fields);
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
@@ -135,7 +136,7 @@ async function queryRuns(c: AppContext, body: RunsQueryBody): Promise<Response> 
       selection: { ...selection, ...window },
       order: body.sort_order === "ASC" ? "asc" : "desc",
       after: cursor?.position ?? null,
-      payloads: payloadsOf(fields),
+      payloads: payloadsOfFields(fields),
     },
     limit: body.page_size ?? RUNS_PAGE,
     render: (runs) => toRunsJson(c, workspaceId, runs, fields),

@@ -11,8 +11,13 @@ import { timeValue } from "../../../http/time-value.ts";
 import { jsonStreamResponse } from "../json-stream.ts";
 import { requireShare } from "../links.ts";
 import { streamItems } from "./item-stream.ts";
-import { runListSchema, runSchema } from "./response-schemas.ts";
-import { DEFAULT_FIELDS, payloadsOf, PUBLIC_LIST_FIELDS, PUBLIC_RUN_FIELDS } from "./run-fields.ts";
+import { runListSchema, runSchemaV2 } from "./response-schemas.ts";
+import {
+  DEFAULT_FIELDS,
+  payloadsOfFields,
+  PUBLIC_LIST_FIELDS,
+  PUBLIC_RUN_FIELDS,
+} from "./run-fields.ts";
 import { toRunsJson } from "./run-links.ts";
 
 export const shareV2Routes = createRouter();
@@ -110,7 +115,7 @@ publicV2Routes.openapi(
     responses: {
       200: {
         description: "The selected fields of the run",
-        content: { "application/json": { schema: runSchema } },
+        content: { "application/json": { schema: runSchemaV2 } },
       },
     },
   }),
@@ -123,7 +128,7 @@ publicV2Routes.openapi(
       workspaceId: workspace_id,
       runId: run_id,
       projectId: project_id,
-      payloads: payloadsOf(fields),
+      payloads: payloadsOfFields(fields),
     });
     if (!isShared(found, share)) throw runNotFound(run_id);
     const [parts = []] = await toRunsJson(c, share.workspace_id, [found], fields);
@@ -165,7 +170,7 @@ publicV2Routes.openapi(
         selection: { traceId: share.trace_id },
         order: "asc",
         after: null,
-        payloads: payloadsOf(fields),
+        payloads: payloadsOfFields(fields),
       },
       limit: null,
       render: (runs) =>

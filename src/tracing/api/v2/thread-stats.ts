@@ -1,12 +1,11 @@
-import { microsToIso } from "../../../lib/time.ts";
+import { type Micros, microsToIso } from "../../../lib/time.ts";
 import { findRuns } from "../../query/find-runs.ts";
 import { collectStats } from "../../query/run-stats.ts";
 import type { RunSelection } from "../../shard/selection.ts";
-import { findThreads } from "../../query/threads.ts";
+import { findThreadTotals } from "../../query/threads.ts";
 import type { RunPosition } from "../../model/run-page.ts";
 import { ALL_RUNS, type DetailsColumn, type StatsTotals } from "../../shard/shard-stats.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";
-import type { Micros } from "../../model/run-write.ts";
 import { toSeconds, toUsd, toUsdByCategory } from "../../usage/money.ts";
 import { mergeFeedbackStats } from "../feedback-stats.ts";
 import { percentile } from "../../model/histogram.ts";
@@ -118,7 +117,7 @@ function statistic({ thread, totals, lastEnd }: Facts, field: ThreadStatsField):
 
 async function findThread(env: Env, scope: ThreadScope): Promise<ThreadTotals | undefined> {
   const { workspaceId, projectId, selection } = scope;
-  const [thread] = await findThreads(env, { workspaceId, projectIds: [projectId], selection });
+  const [thread] = await findThreadTotals(env, { workspaceId, projectIds: [projectId], selection });
   return thread;
 }
 
@@ -175,7 +174,7 @@ function details(
 }
 
 /** Returns the summary of a thread. Members without a value are left out. */
-export function toThreadJson(thread: ThreadTotals) {
+export function toThreadSummaryJson(thread: ThreadTotals) {
   return {
     thread_id: thread.threadId,
     trace_id: thread.lastTraceId,

@@ -1,4 +1,4 @@
-import type { Micros } from "../../model/run-write.ts";
+import type { Micros } from "../../../lib/time.ts";
 
 /** Threads are sorted by their latest start, the latest first, and then by their ids. */
 type ThreadKey = { threadId: string; maxStart: Micros };

@@ -22,11 +22,11 @@ import {
   threadStatsSchema,
   threadTracesPageSchema,
 } from "./response-schemas.ts";
-import { payloadsOf } from "./run-fields.ts";
-import { THREAD_STATS_FIELDS, threadStats, toThreadJson } from "./thread-stats.ts";
+import { payloadsOfFields } from "./run-fields.ts";
+import { THREAD_STATS_FIELDS, threadStats, toThreadSummaryJson } from "./thread-stats.ts";
 import { threadsPage } from "./threads-page.ts";
 import { THREAD_TRACE_FIELDS, toThreadTraceJson } from "./trace-json.ts";
-import { findThreads } from "../../query/threads.ts";
+import { findThreadTotals } from "../../query/threads.ts";
 import type { RunSelection } from "../../shard/selection.ts";
 import type { ThreadTotals } from "../../shard/shard-threads.ts";
 
@@ -90,7 +90,7 @@ threadV2Routes.openapi(
         selection: { threadId: thread_id, isRoot: true, filter },
         order: "asc",
         after: cursor ?? null,
-        payloads: payloadsOf(fields.filter((field) => field !== "OP" && field !== "LATENCY")),
+        payloads: payloadsOfFields(fields.filter((field) => field !== "OP" && field !== "LATENCY")),
       },
       limit: page_size ?? TRACES_PAGE,
       render: (roots) => Promise.resolve(roots.map((root) => toThreadTraceJson(root, fields))),
@@ -160,7 +160,7 @@ async function listThreads(c: AppContext, body: ThreadsQueryBody) {
     body.page_size ?? TRACES_PAGE,
   );
   return {
-    items: items.map(toThreadJson),
+    items: items.map(toThreadSummaryJson),
     ...(next === null ? {} : { next_cursor: encodeWindowCursor({ position: next, window }) }),
   };
 }
@@ -178,7 +178,7 @@ type ThreadsQuery = {
 async function queryThreads(env: Env, query: ThreadsQuery): Promise<ThreadTotals[]> {
   const { workspaceId, projectId, window } = query;
   const find = (selection: RunSelection): Promise<ThreadTotals[]> =>
-    findThreads(env, {
+    findThreadTotals(env, {
       workspaceId,
       projectIds: [projectId],
       selection: { ...selection, from: window.from, to: window.to - 1 },

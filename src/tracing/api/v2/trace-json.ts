@@ -1,8 +1,8 @@
-import { type Micros, RUN_TYPES } from "../../model/run-write.ts";
+import { RUN_TYPES } from "../../model/run-write.ts";
 import { jsonObject, type JsonPart } from "../json-parts.ts";
 import { type ReadRun, runMember } from "./run-json.ts";
-import { microsToIso } from "../../../lib/time.ts";
-import type { RunRow } from "../../model/run-row.ts";
+import { type Micros, microsToIso } from "../../../lib/time.ts";
+import type { TracedRunRow } from "../../model/run-row.ts";
 import { toUsd } from "../../usage/money.ts";
 import type { RunField } from "./run-fields.ts";
 
@@ -63,7 +63,7 @@ export const AGGREGATE_FIELDS: ReadonlySet<RunField> = new Set([
 /** Returns a trace: its root run, and its totals if any of them is selected. */
 export function toTraceJson(
   rootRun: readonly JsonPart[],
-  root: Pick<RunRow, "trace_id" | "total_tokens" | "total_cost">,
+  root: Pick<TracedRunRow, "trace_id" | "total_tokens" | "total_cost">,
   selected: readonly RunField[],
   firstTokenTimes: ReadonlyMap<string, Micros>,
 ): JsonPart[] {

@@ -18,12 +18,17 @@ import { streamItems } from "./item-stream.ts";
 import type { JsonPart } from "../json-parts.ts";
 import { requireProject } from "../../projects/project-cache.ts";
 import { runListSchema, tracesPageSchema } from "./response-schemas.ts";
-import { DEFAULT_FIELDS, payloadsOf, RUN_FIELDS, type RunField } from "./run-fields.ts";
+import {
+  DEFAULT_FIELDS,
+  payloadsOfFields,
+  TRACED_RUN_FIELDS,
+  type RunField,
+} from "./run-fields.ts";
 import { toRunsJson } from "./run-links.ts";
 import { AGGREGATE_FIELDS, toTraceJson } from "./trace-json.ts";
 import { findRuns } from "../../query/find-runs.ts";
 import type { RunPosition } from "../../model/run-page.ts";
-import type { Micros } from "../../model/run-write.ts";
+import type { Micros } from "../../../lib/time.ts";
 
 export const traceV2Routes = createRouter();
 
@@ -40,7 +45,7 @@ traceV2Routes.openapi(
         min_start_time: timeValue().optional(),
         max_start_time: timeValue().optional(),
         filter: z.string().optional(),
-        selects: listParam(RUN_FIELDS).optional(),
+        selects: listParam(TRACED_RUN_FIELDS).optional(),
       }),
     },
     responses: {
@@ -65,7 +70,7 @@ traceV2Routes.openapi(
         selection: { traceId: trace_id, filter, from: min_start_time, to: max_start_time },
         order: "asc",
         after: null,
-        payloads: payloadsOf(fields),
+        payloads: payloadsOfFields(fields),
       },
       limit: null,
       render: (runs) => toRunsJson(c, workspaceId, runs, fields),
@@ -118,7 +123,7 @@ async function queryTraces(c: AppContext, body: TracesQueryBody): Promise<Respon
       },
       order: "desc",
       after: cursor?.position ?? null,
-      payloads: payloadsOf(rootFields),
+      payloads: payloadsOfFields(rootFields),
     },
     limit: body.page_size ?? TRACES_PAGE,
     render: (roots) => renderTraces(c, body.project_id, roots, { selected, rootFields }),

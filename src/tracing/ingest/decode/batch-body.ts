@@ -1,7 +1,7 @@
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { invalidField } from "../../../lib/api-error.ts";
 import type { RunWrite } from "../../model/run-write.ts";
-import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
+import { InvalidRun, malformedRun, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import { scanItems, scanMembers, skipSpace, skipValue } from "../../model/json-text.ts";
 import { checkJson, InvalidJson, type JsonValue, parseUnchecked } from "./json-value.ts";
 import { payloadTexts, readRun } from "./run-body.ts";
@@ -16,7 +16,7 @@ type Kind = (typeof KINDS)[number];
 const MAX_RUNS = 100_000;
 
 /** The position of a run in the document, and the texts of its payloads. */
-type RunSource = { start: number; end: number; texts: SourceTexts };
+type RunExtent = { start: number; end: number; texts: SourceTexts };
 
 /**
  * Decodes `{"post": [run, ...], "patch": [run, ...]}`, either of which may be missing or null. An invalid
@@ -45,7 +45,7 @@ export function decodeBatch(
       } catch (error) {
         if (error instanceof InvalidRun) failures.push(toRunFailure(place, error));
         else if (error instanceof InvalidJson) {
-          failures.push(malformed(idOf(run), place, error.message));
+          failures.push(malformedRun(idOf(run), place, error.message));
         } else throw error;
       }
     }
@@ -85,11 +85,11 @@ function runsOf(body: unknown, onUnknown: NoteUnknown): Record<Kind, unknown[]> 
   return runs;
 }
 
-function locateRuns(text: string): Record<Kind, RunSource[]> {
-  const sources: Record<Kind, RunSource[]> = { post: [], patch: [] };
+function locateRuns(text: string): Record<Kind, RunExtent[]> {
+  const sources: Record<Kind, RunExtent[]> = { post: [], patch: [] };
   scanMembers(text, skipSpace(text, 0), (key, start) => {
     if ((key !== "post" && key !== "patch") || text[start] !== "[") return skipValue(text, start);
-    const located: RunSource[] = [];
+    const located: RunExtent[] = [];
     sources[key] = located;
     return scanItems(text, start, (itemStart) => {
       const { texts, end } =

@@ -1,6 +1,7 @@
 import type { Transform } from "node:stream";
 import { constants, createGunzip, createZstdDecompress } from "node:zlib";
 import { ApiError } from "../../../lib/api-error.ts";
+import { messageOf } from "../../../lib/error-text.ts";
 
 export type BodyEncoding = "gzip" | "zstd";
 
@@ -98,6 +99,6 @@ function createDecoder(encoding: BodyEncoding): Decoder {
 }
 
 function notDecodable(encoding: BodyEncoding, cause: unknown): ApiError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ApiError("bad_request", `Request body is not valid ${encoding}: ${reason}`, { cause });
 }

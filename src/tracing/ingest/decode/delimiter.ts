@@ -78,11 +78,11 @@ export class ByteWindow {
   }
 }
 
-const LF = 10;
-const CR = 13;
+export const LF = 10;
+export const CR = 13;
 const SPACE = 32;
 const TAB = 9;
-const DASH = 45;
+export const DASH = 45;
 
 const CRLF = [CR, LF];
 const LF_ONLY = [LF];

@@ -25,10 +25,10 @@ export class InvalidRun extends Error {
 /** `place` is the position of the run in the request: `post[3]`, or the name of a part. */
 export function toRunFailure(place: string, error: InvalidRun): RunFailure {
   const field = error.field === "" ? place : `${place}.${error.field}`;
-  return malformed(error.runId ?? null, field, error.message);
+  return malformedRun(error.runId ?? null, field, error.message);
 }
 
 /** Returns the failure of something malformed; `runId` is null if it does not name its run. */
-export function malformed(runId: string | null, field: string, message: string): RunFailure {
+export function malformedRun(runId: string | null, field: string, message: string): RunFailure {
   return { runId, field, message: `${field}: ${message}`, status: 422 };
 }

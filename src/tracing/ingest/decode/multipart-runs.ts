@@ -1,10 +1,10 @@
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
 import { InvalidJson, type JsonValue, parseJsonValue } from "./json-value.ts";
-import { malformed } from "./invalid-run.ts";
+import { malformedRun } from "./invalid-run.ts";
 import { multipartBoundary, type MultipartLimits, MultipartReader } from "./multipart.ts";
-import { type Part, PartTooLarge } from "./part-body.ts";
+import { type BodyPart, PartTooLarge } from "./part-body.ts";
 import { type PartName, parsePartName } from "./part-head.ts";
-import { type Assembled, RunAssembly } from "./run-assembly.ts";
+import { type AssembledRun, RunAssembly } from "./run-assembly.ts";
 
 export type MultipartRunLimits = MultipartLimits & {
   /** Maximum bytes of one JSON part; attachments are not held in memory. */
@@ -12,7 +12,7 @@ export type MultipartRunLimits = MultipartLimits & {
 };
 
 export type MultipartItem =
-  | Assembled
+  | AssembledRun
   | { type: "feedback"; id: string; value: unknown }
   | {
       type: "attachment";
@@ -43,7 +43,7 @@ export async function* decodeMultipartRuns(
   const assembly = new RunAssembly(onUnknown);
   try {
     for (;;) {
-      let part: Part | null;
+      let part: BodyPart | null;
       try {
         const next = reader.next();
         part = next instanceof Promise ? await next : next;
@@ -73,7 +73,7 @@ export async function* decodeMultipartRuns(
 
 /** Waits only for a part that has not arrived yet. */
 function itemsOf(
-  part: Part,
+  part: BodyPart,
   name: Exclude<PartName, { type: "unknown" }>,
   assembly: RunAssembly,
   limits: MultipartRunLimits,
@@ -88,7 +88,7 @@ function itemsOf(
       return withJson(part, limits, (result) => [
         "json" in result
           ? { type: "feedback", id: name.feedbackId, value: result.json.value }
-          : { type: "failure", failure: malformed(null, part.name, result.reason) },
+          : { type: "failure", failure: malformedRun(null, part.name, result.reason) },
       ]);
     case "attachment":
       return [
@@ -102,14 +102,14 @@ function itemsOf(
         },
       ];
     case "invalid":
-      return [{ type: "failure", failure: malformed(name.runId, part.name, name.reason) }];
+      return [{ type: "failure", failure: malformedRun(name.runId, part.name, name.reason) }];
   }
 }
 
 type PartJson = { json: JsonValue } | { reason: string };
 
 function withJson(
-  part: Part,
+  part: BodyPart,
   limits: MultipartRunLimits,
   use: (result: PartJson) => MultipartItem[],
 ): MultipartItem[] | Promise<MultipartItem[]> {

@@ -1,6 +1,6 @@
 import { ApiError } from "../../../lib/api-error.ts";
-import { ByteWindow, Delimiter } from "./delimiter.ts";
-import { Part } from "./part-body.ts";
+import { ByteWindow, CR, DASH, Delimiter, LF } from "./delimiter.ts";
+import { BodyPart } from "./part-body.ts";
 import { parseHeaderValue, parsePartHead } from "./part-head.ts";
 
 export type MultipartLimits = { maxParts: number };
@@ -8,10 +8,6 @@ export type MultipartLimits = { maxParts: number };
 const MAX_HEAD_BYTES = 16 * 1024;
 
 const MAX_BOUNDARY_CHARS = 200;
-
-const LF = 10;
-const CR = 13;
-const DASH = 45;
 
 /**
  * Returns the boundary of a request's Content-Type. Throws "unsupported_media_type" for anything but
@@ -46,7 +42,7 @@ export class MultipartReader {
   readonly #limits: MultipartLimits;
   #state: "before" | "parts" | "end" = "before";
   #parts = 0;
-  #current: Part | null = null;
+  #current: BodyPart | null = null;
   #head = { lineStart: 0, scanned: 0, lines: 0 };
 
   constructor(source: AsyncIterable<Uint8Array>, boundary: string, limits: MultipartLimits) {
@@ -59,7 +55,7 @@ export class MultipartReader {
    * Returns the next part, without a promise if its headers have already arrived. Returns null after the last
    * part, once the input has been read to its end.
    */
-  next(): Part | null | Promise<Part | null> {
+  next(): BodyPart | null | Promise<BodyPart | null> {
     return this.#nextNow() ?? this.#nextLater();
   }
 
@@ -68,7 +64,7 @@ export class MultipartReader {
     return this.#window.cancel();
   }
 
-  async #nextLater(): Promise<Part | null> {
+  async #nextLater(): Promise<BodyPart | null> {
     for (;;) {
       const part = this.#nextNow();
       if (part !== undefined) return part;
@@ -82,7 +78,7 @@ export class MultipartReader {
   }
 
   /** Returns undefined if more input is needed, and always after the last part. */
-  #nextNow(): Part | undefined {
+  #nextNow(): BodyPart | undefined {
     if (this.#state === "before" && !this.#enter()) return undefined;
     if (this.#current?.skipNow() === false) return undefined;
     this.#current = null;
@@ -99,7 +95,7 @@ export class MultipartReader {
       );
     }
     const head = parsePartHead(this.#window.take(end).subarray(0, lineStart));
-    this.#current = new Part(head, this.#window, this.#delimiter);
+    this.#current = new BodyPart(head, this.#window, this.#delimiter);
     return this.#current;
   }
 
@@ -109,7 +105,7 @@ export class MultipartReader {
     if (length === undefined) return false;
     if (length === false) {
       const preamble = { name: "(before the first boundary)", contentType: "", length: null };
-      this.#current = new Part(preamble, this.#window, this.#delimiter);
+      this.#current = new BodyPart(preamble, this.#window, this.#delimiter);
     } else {
       this.#window.take(length);
     }

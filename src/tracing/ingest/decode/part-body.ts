@@ -11,7 +11,7 @@ export class PartTooLarge extends Error {
  * read before the next part is requested is skipped. Both throw an ApiError "bad_request" if no boundary
  * follows the content.
  */
-export class Part {
+export class BodyPart {
   readonly name: string;
   /** "" if the part does not declare it. */
   readonly contentType: string;

@@ -1,4 +1,4 @@
-import { concatBytes } from "../../../lib/bytes.ts";
+import { concatBytes, MAX_DRAINED_BYTES } from "../../../lib/bytes.ts";
 import { ApiError } from "../../../lib/api-error.ts";
 import { type BodyEncoding, decompress } from "./decompress.ts";
 
@@ -103,8 +103,6 @@ function tooLarge({ maxBytes }: BodyLimits): ApiError {
 
 /** The runtime's own chunks are 4 KiB; larger reads need a tenth as many turns of the event loop. */
 const READ_BYTES = 64 * 1024;
-
-const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /** A client whose request is refused may be as slow a sender as any other, but it is cut off after a minute. */
 const MAX_DRAINING_MS = 60_000;

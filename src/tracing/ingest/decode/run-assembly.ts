@@ -1,12 +1,12 @@
 import { payloadTextLength, type RunWrite } from "../../model/run-write.ts";
 import type { NoteUnknown } from "../../../lib/unknown-members.ts";
-import { InvalidRun, malformed, type RunFailure, toRunFailure } from "./invalid-run.ts";
+import { InvalidRun, malformedRun, type RunFailure, toRunFailure } from "./invalid-run.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { FieldPartName, RunPartName } from "./part-head.ts";
 import { readRunJson } from "./run-body.ts";
 import { addPayload } from "./run-payloads.ts";
 
-export type Assembled =
+export type AssembledRun =
   | { type: "write"; write: RunWrite }
   | { type: "failure"; failure: RunFailure };
 
@@ -42,11 +42,11 @@ export class RunAssembly {
   }
 
   /** Announces that the next part belongs to this run. Returns the run that is complete as a result. */
-  turnTo(runId: string): Assembled[] {
+  turnTo(runId: string): AssembledRun[] {
     return this.#open?.write.id === runId ? [] : this.close();
   }
 
-  add(name: RunPartName | FieldPartName, json: JsonValue): Assembled[] {
+  add(name: RunPartName | FieldPartName, json: JsonValue): AssembledRun[] {
     const key = keyOf(name);
     const assembled = name.type === "run" || this.#open?.key !== key ? this.close() : [];
     try {
@@ -64,20 +64,20 @@ export class RunAssembly {
   }
 
   /** Gives up a run because one of its parts cannot be read. */
-  fail(name: RunPartName | FieldPartName, reason: string): Assembled[] {
+  fail(name: RunPartName | FieldPartName, reason: string): AssembledRun[] {
     this.#giveUp(keyOf(name));
     return [failureOf(name, reason)];
   }
 
   /** Returns the open run, which no more parts will follow. */
-  close(): Assembled[] {
+  close(): AssembledRun[] {
     const open = this.#open;
     this.#open = null;
     return open === null ? [] : [{ type: "write", write: open.write }];
   }
 
   /** Returns what is left when there are no more parts. */
-  end(): Assembled[] {
+  end(): AssembledRun[] {
     const assembled = this.close();
     for (const [key, state] of this.#states) {
       if (state.type !== "held") continue;
@@ -155,7 +155,7 @@ function keyOf({ kind, runId }: RunPartName | FieldPartName): string {
   return `${kind}.${runId}`;
 }
 
-function failureOf(name: RunPartName | FieldPartName, reason: string): Assembled {
+function failureOf(name: RunPartName | FieldPartName, reason: string): AssembledRun {
   const place = name.type === "field" ? `${keyOf(name)}.${name.field}` : keyOf(name);
-  return { type: "failure", failure: malformed(name.runId, place, reason) };
+  return { type: "failure", failure: malformedRun(name.runId, place, reason) };
 }

@@ -1,5 +1,5 @@
+import type { Micros } from "../../../lib/time.ts";
 import {
-  type Micros,
   PAYLOAD_FIELDS,
   type ProjectRef,
   RUN_TYPES,

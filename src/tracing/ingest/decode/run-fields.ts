@@ -1,6 +1,6 @@
-import type { Micros, RunWrite } from "../../model/run-write.ts";
+import type { RunWrite } from "../../model/run-write.ts";
 import { InvalidRun } from "./invalid-run.ts";
-import { parseTime } from "../../../lib/time.ts";
+import { type Micros, parseTime } from "../../../lib/time.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
 import { formatDottedOrder, parseDottedOrder } from "../../model/dotted-order.ts";
 
@@ -76,7 +76,7 @@ export class RunFields {
   }
 }
 
-type RunPlace = {
+type ReadPlace = {
   place: Pick<RunWrite, "identity" | "parentRunId">;
   /** Start of the run according to its dotted_order; undefined if there is none. */
   segmentTime: Micros | undefined;
@@ -108,7 +108,7 @@ export function readRunId(
  * Returns the run's place in its tree. `trace_id` and `parent_run_id` only repeat what `dotted_order`
  * says, and must agree with it.
  */
-export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind"]): RunPlace {
+export function readRunPlace(fields: RunFields, id: string, kind: RunWrite["kind"]): ReadPlace {
   const dottedOrder = fields.text("dotted_order", Number.MAX_SAFE_INTEGER);
   const traceId = fields.uuid("trace_id");
   const parentRunId = fields.uuid("parent_run_id");

@@ -1,5 +1,4 @@
 import {
-  type Micros,
   type Payload,
   PAYLOAD_FIELDS,
   type PayloadFacts,
@@ -8,9 +7,9 @@ import {
 import type { RunFields } from "./run-fields.ts";
 import { InvalidRun } from "./invalid-run.ts";
 import { usageOf } from "../../usage/reported-usage.ts";
-import { clipText, fieldOf, leavesOf } from "../../model/text-leaves.ts";
-import { parseTime } from "../../../lib/time.ts";
-import { isObject } from "../../../lib/json.ts";
+import { clipText, leavesOf } from "../../model/text-leaves.ts";
+import { type Micros, parseTime } from "../../../lib/time.ts";
+import { isObject, memberOf } from "../../../lib/json.ts";
 
 /** Maximum bytes of `extra`, which the store merges in memory with each update. */
 const MAX_EXTRA_BYTES = 1024 * 1024;
@@ -94,8 +93,8 @@ export function factsOf(field: PayloadField, value: unknown): PayloadFacts {
 /** Returns the time of the first event named `new_token`; null if there is none, or its time is invalid. */
 export function firstTokenTime(events: unknown): Micros | null {
   if (!Array.isArray(events)) return null;
-  const first: unknown = events.find((event) => fieldOf(event, "name") === "new_token");
-  return parseTime(fieldOf(first, "time"));
+  const first: unknown = events.find((event) => memberOf(event, "name") === "new_token");
+  return parseTime(memberOf(first, "time"));
 }
 
 /**
@@ -141,7 +140,7 @@ function messageText(message: unknown): string | null {
   }
   if (!isObject(message)) return null;
   const { content, kwargs, data } = message;
-  for (const each of [content, fieldOf(kwargs, "content"), fieldOf(data, "content")]) {
+  for (const each of [content, memberOf(kwargs, "content"), memberOf(data, "content")]) {
     const text = contentText(each);
     if (text !== null) return text;
   }
@@ -163,7 +162,7 @@ function contentText(content: unknown): string | null {
   const texts: string[] = [];
   let chars = 0;
   for (const block of content as unknown[]) {
-    const text = typeof block === "string" ? block : fieldOf(block, "text");
+    const text = typeof block === "string" ? block : memberOf(block, "text");
     if (typeof text !== "string" || text === "") continue;
     texts.push(text);
     chars += text.length;

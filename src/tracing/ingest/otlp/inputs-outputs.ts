@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import type { RunType } from "../../model/run-write.ts";
 import {
   type Attributes,
-  given,
-  type JsonObject,
+  givenAttribute,
   listOf,
   objectOf,
   payloadOf,
@@ -40,7 +40,7 @@ export type SpanPayloads = {
 };
 
 /** Returns the inputs and outputs of a span, in whichever convention it follows. */
-export function payloadsOf({ attributes, events }: Span, runType: RunType): SpanPayloads {
+export function spanPayloads({ attributes, events }: Span, runType: RunType): SpanPayloads {
   const ofEvents = payloadsOfEvents(events);
   const details = events.find(({ name }) => name === DETAILS_EVENT);
   const inputs =
@@ -61,14 +61,14 @@ export function payloadsOf({ attributes, events }: Span, runType: RunType): Span
 }
 
 function queryOf(attributes: Attributes): JsonObject | undefined {
-  const value = given(attributes, "input.value");
+  const value = givenAttribute(attributes, "input.value");
   if (value === undefined) return undefined;
   return objectOf(value) ?? { query: value };
 }
 
 /** Returns a text that was put into a prompt template, under the name of its variable. */
 function variableOf(attributes: Attributes): JsonObject | undefined {
-  const value = given(attributes, "input.value");
+  const value = givenAttribute(attributes, "input.value");
   if (value === undefined) return undefined;
   const variables = objectOf(attributes.get("llm.prompt_template.variables")) ?? {};
   const found = Object.entries(variables).find(([, each]) => each === value);
@@ -111,7 +111,7 @@ function firstPayload(
   name: "input" | "output",
 ): JsonObject | undefined {
   for (const key of keys) {
-    const value = given(attributes, key);
+    const value = givenAttribute(attributes, key);
     if (value !== undefined) return payloadOf(value, name);
   }
   return undefined;
@@ -167,7 +167,7 @@ export function attachmentsOf(attributes: Attributes): {
 } {
   const attachments: SpanAttachment[] = [];
   const problems: string[] = [];
-  const value = given(attributes, ATTRIBUTE);
+  const value = givenAttribute(attributes, ATTRIBUTE);
   if (value === undefined) return { attachments, problems };
   const items = listOf(value);
   if (items === undefined) problems.push(`${ATTRIBUTE} should be a list as JSON`);

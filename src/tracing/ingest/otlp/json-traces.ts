@@ -1,5 +1,5 @@
 import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
-import type { Micros } from "../../model/run-write.ts";
+import type { Micros } from "../../../lib/time.ts";
 import { InvalidJson, parseUnchecked } from "../decode/json-value.ts";
 import { checkSpanCount, checkValueDepth, InvalidTraces } from "./otlp-error.ts";
 import {

@@ -3,7 +3,7 @@ import {
   groupOrphans,
   type MappedRun,
   type OrphanGroup,
-  type Place,
+  type SpanPlace,
   placedRun,
   placeSpans,
 } from "./place-spans.ts";
@@ -64,7 +64,7 @@ export function mapSpans(spans: readonly Span[], options: MapOptions): MappedSpa
   }
   const places = placeSpans([...drafts.values()]);
   const runs: MappedRun[] = [];
-  const orphans: { draft: SpanDraft; place: Extract<Place, { type: "below" }> }[] = [];
+  const orphans: { draft: SpanDraft; place: Extract<SpanPlace, { type: "below" }> }[] = [];
   let repeatedChars = 0;
   for (const [draft, place] of places) {
     repeatedChars += sourceMetadataChars(draft.span.source) + placeChars(place);
@@ -93,7 +93,7 @@ function draftOf(span: Span, { projectName }: MapOptions, warnings: string[]): S
   return { span, identity, startTime: span.startTime, run, attachments };
 }
 
-function placeChars(place: Place): number {
+function placeChars(place: SpanPlace): number {
   switch (place.type) {
     case "known":
       return place.dottedOrder.length;

@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import {
   type Attributes,
-  given,
-  type JsonObject,
+  givenAttribute,
   listOf,
   objectOf,
   payloadOf,
@@ -143,11 +143,11 @@ type ReadEvent =
 
 function readEvent({ name, attributes }: SpanEvent): ReadEvent | undefined {
   if (name === "gen_ai.content.prompt") {
-    const value = given(attributes, "gen_ai.prompt");
+    const value = givenAttribute(attributes, "gen_ai.prompt");
     return value === undefined ? undefined : { type: "prompt", payload: payloadOf(value, "input") };
   }
   if (name === "gen_ai.content.completion") {
-    const value = given(attributes, "gen_ai.completion");
+    const value = givenAttribute(attributes, "gen_ai.completion");
     if (value === undefined) return undefined;
     return { type: "completion", payload: payloadOf(value, "output") };
   }

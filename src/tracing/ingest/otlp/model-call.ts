@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import {
   type Attributes,
   firstText,
-  given,
-  type JsonObject,
+  givenAttribute,
   listOf,
   objectOf,
   structureOf,
@@ -53,7 +53,7 @@ export function invocationParamsOf(attributes: Attributes): JsonObject | undefin
   }
   const tools = toolsOf(attributes);
   if (tools !== undefined) params.set("tools", tools);
-  const toolArguments = given(attributes, "tool_arguments");
+  const toolArguments = givenAttribute(attributes, "tool_arguments");
   if (toolArguments !== undefined) {
     params.set("tool_arguments", structureOf(toolArguments) ?? toolArguments);
   }
@@ -68,7 +68,7 @@ function paramName(key: string): string | undefined {
 
 function toolsOf(attributes: Attributes): unknown[] | undefined {
   for (const key of ["tools", "gen_ai.tool.definitions"]) {
-    const value = given(attributes, key);
+    const value = givenAttribute(attributes, key);
     if (value !== undefined) return listOf(value) ?? [structureOf(value) ?? value];
   }
   const tools = indexedItems(attributes, "llm.tools").map(

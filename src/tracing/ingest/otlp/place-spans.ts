@@ -1,5 +1,11 @@
-import { ancestorIds, formatDottedOrder, formatDottedSegment } from "../../model/dotted-order.ts";
-import type { Attachment, Micros, RunWrite } from "../../model/run-write.ts";
+import {
+  ancestorIds,
+  formatDottedOrder,
+  formatDottedSegment,
+  SEGMENT_CHARS,
+} from "../../model/dotted-order.ts";
+import type { Micros } from "../../../lib/time.ts";
+import type { Attachment, RunWrite } from "../../model/run-write.ts";
 import type { ParentRef, SpanIdentity } from "./span-identity.ts";
 import { type RejectedSpan, rejectedSpan, type SpanRef } from "./otlp-error.ts";
 import type { SpanAttachment } from "./inputs-outputs.ts";
@@ -12,14 +18,14 @@ const MAX_DEPTH = 1000;
 type Placeable = { span: SpanRef; identity: SpanIdentity; startTime: Micros };
 
 /** The place of a run in its tree. */
-export type Place =
+export type SpanPlace =
   | { type: "known"; dottedOrder: string }
   /** `path` is the part of the dotted order that follows the parent's; the parent is elsewhere. */
   | { type: "below"; parent: ParentRef; path: string }
   | { type: "nowhere"; reason: string };
 
 /** Finds the place of each span among the others, in linear time whatever the parents are. */
-export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, Place> {
+export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, SpanPlace> {
   const bySpan = new Map(spans.map((each) => [spanKey(each.span), each]));
   const byRunId = new Map(spans.map((each) => [each.identity.runId, each]));
   const findParent = (child: T, { runId, ifRoot }: ParentRef): T | undefined =>
@@ -27,10 +33,10 @@ export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, Pla
       ? undefined
       : bySpan.get(spanKey({ traceId: child.span.traceId, spanId: ifRoot.spanId }))) ??
     byRunId.get(runId);
-  const places = new Map<T, Place>();
+  const places = new Map<T, SpanPlace>();
   for (const span of spans) {
     const unplaced = new Set<T>();
-    let above: Place | null = null;
+    let above: SpanPlace | null = null;
     for (let current: T | undefined = span; current !== undefined;) {
       const known = places.get(current);
       if (known !== undefined || unplaced.has(current)) {
@@ -55,12 +61,12 @@ export function placeSpans<T extends Placeable>(spans: readonly T[]): Map<T, Pla
 function dottedOrderBelow(
   parentDottedOrder: string,
   path: string,
-): Exclude<Place, { type: "below" }> {
+): Exclude<SpanPlace, { type: "below" }> {
   const dottedOrder = `${parentDottedOrder}.${path}`;
   return isTooDeep(dottedOrder) ? tooDeep() : { type: "known", dottedOrder };
 }
 
-function placeBelow(above: Place | null, { identity, startTime }: Placeable): Place {
+function placeBelow(above: SpanPlace | null, { identity, startTime }: Placeable): SpanPlace {
   if (identity.dottedOrder !== null) {
     return { type: "known", dottedOrder: formatDottedOrder(identity.dottedOrder) };
   }
@@ -78,14 +84,11 @@ function placeBelow(above: Place | null, { identity, startTime }: Placeable): Pl
   }
 }
 
-/** Characters of a segment: the time, the `Z`, the UUID and the dot after it. */
-const SEGMENT_CHARS = 59;
-
 function isTooDeep(dottedOrder: string): boolean {
-  return dottedOrder.length >= MAX_DEPTH * SEGMENT_CHARS;
+  return dottedOrder.length >= MAX_DEPTH * (SEGMENT_CHARS + 1);
 }
 
-function tooDeep(): Extract<Place, { type: "nowhere" }> {
+function tooDeep(): Extract<SpanPlace, { type: "nowhere" }> {
   return { type: "nowhere", reason: `it is nested deeper than ${MAX_DEPTH} runs` };
 }
 
@@ -111,7 +114,7 @@ type Unplaced = {
 /** Returns a run at its place, or the reason why there is no such place. */
 export function placedRun(
   { run, attachments, identity: { traceId } }: Unplaced,
-  place: Exclude<Place, { type: "below" }>,
+  place: Exclude<SpanPlace, { type: "below" }>,
 ): MappedRun | { reason: string } {
   if (place.type === "nowhere") return place;
   const { dottedOrder } = place;
@@ -150,7 +153,7 @@ export type OrphanGroup = { parent: ParentRef; orphans: Orphan[] };
 
 type PlacedBelow = {
   draft: Unplaced & { span: SpanRef };
-  place: Extract<Place, { type: "below" }>;
+  place: Extract<SpanPlace, { type: "below" }>;
 };
 
 export function groupOrphans(placed: readonly PlacedBelow[]): OrphanGroup[] {

@@ -1,6 +1,6 @@
 import { type DottedSegment, parseDottedOrder } from "../../model/dotted-order.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
-import { type Attributes, type Span, textOf } from "./span.ts";
+import { type Attributes, type Span, textAttribute } from "./span.ts";
 import { InvalidSpan } from "./otlp-error.ts";
 
 /**
@@ -80,7 +80,7 @@ function dottedOrderOf(
   parentId: string | null,
   traceId: string | null,
 ): DottedSegment[] | null {
-  const text = textOf(attributes, "langsmith.span.dotted_order");
+  const text = textAttribute(attributes, "langsmith.span.dotted_order");
   if (text === undefined) return null;
   const segments = parseDottedOrder(text);
   if (segments === null) {
@@ -107,7 +107,7 @@ function checkId(hex: string, bytes: number, field: string): void {
 }
 
 function uuidAttribute(attributes: Attributes, key: string): string | null {
-  const text = textOf(attributes, key);
+  const text = textAttribute(attributes, key);
   if (text === undefined) return null;
   const uuid = parseUuid(text);
   if (uuid === null) throw new InvalidSpan(`${key} should be a UUID`);

@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import {
   type Attributes,
   type AttributeValue,
   firstText,
-  type JsonObject,
   objectOf,
   type Span,
   type SpanSource,
@@ -89,7 +89,7 @@ const sourceEntries = new WeakMap<SpanSource, BoundedEntries>();
  * Returns the `extra.metadata` of a run: what the conventions define as metadata, and the attributes of the
  * span, its scope and its resource that appear nowhere else in the run.
  */
-export function metadataOf(span: Span, usage: JsonObject | undefined): JsonObject {
+export function spanMetadata(span: Span, usage: JsonObject | undefined): JsonObject {
   const { attributes, source, traceId, spanId } = span;
   const ofSource = entriesOfSource(source);
   const hasOwnUsage = !isContainer(attributes);

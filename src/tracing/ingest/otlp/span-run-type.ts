@@ -1,5 +1,5 @@
 import { RUN_TYPES, type RunType } from "../../model/run-write.ts";
-import { type Attributes, firstText, given, textOf } from "./span.ts";
+import { type Attributes, firstText, givenAttribute, textAttribute } from "./span.ts";
 
 const OPERATIONS = new Map<string, RunType>([
   ["chat", "llm"],
@@ -43,21 +43,21 @@ export function isContainer(attributes: Attributes): boolean {
 
 /** Returns whether the span is a TOOL of OpenInference, whose name is in a separate attribute. */
 export function isOpenInferenceTool(attributes: Attributes): boolean {
-  return textOf(attributes, "openinference.span.kind")?.toLowerCase() === "tool";
+  return textAttribute(attributes, "openinference.span.kind")?.toLowerCase() === "tool";
 }
 
 function ownKind(attributes: Attributes): RunType | undefined {
-  const kind = textOf(attributes, "langsmith.span.kind")?.toLowerCase();
+  const kind = textAttribute(attributes, "langsmith.span.kind")?.toLowerCase();
   return RUN_TYPES.find((type) => type === kind);
 }
 
 function templateOrTool(attributes: Attributes): RunType | undefined {
-  if (given(attributes, "llm.prompt_template.variables") !== undefined) return "prompt";
-  return textOf(attributes, "gen_ai.tool.name") === undefined ? undefined : "tool";
+  if (givenAttribute(attributes, "llm.prompt_template.variables") !== undefined) return "prompt";
+  return textAttribute(attributes, "gen_ai.tool.name") === undefined ? undefined : "tool";
 }
 
 function conventionalType(attributes: Attributes): RunType | undefined {
-  const operation = textOf(attributes, "gen_ai.operation.name")?.toLowerCase() ?? "";
+  const operation = textAttribute(attributes, "gen_ai.operation.name")?.toLowerCase() ?? "";
   const ofOperation = OPERATIONS.get(operation);
   if (ofOperation !== undefined) return ofOperation;
   const request = firstText(attributes, ["llm.request.type", "traceloop.llm.request.type"]);

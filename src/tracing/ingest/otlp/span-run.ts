@@ -1,19 +1,19 @@
+import type { JsonObject } from "../../../lib/json.ts";
 import { microsToIso } from "../../../lib/time.ts";
 import type { RunType } from "../../model/run-write.ts";
 import {
   type Attributes,
   firstText,
-  given,
-  type JsonObject,
+  givenAttribute,
   listOf,
   objectOf,
   type Span,
   type SpanEvent,
-  textOf,
+  textAttribute,
 } from "./span.ts";
-import { payloadsOf, type SpanPayloads } from "./inputs-outputs.ts";
+import { spanPayloads, type SpanPayloads } from "./inputs-outputs.ts";
 import { InvalidSpan } from "./otlp-error.ts";
-import { metadataOf } from "./span-metadata.ts";
+import { spanMetadata } from "./span-metadata.ts";
 import { isOpenInferenceTool, runTypeOf } from "./span-run-type.ts";
 import { invocationParamsOf, usageMetadataOf } from "./model-call.ts";
 
@@ -42,12 +42,12 @@ export function spanRun(span: Span, id: string, projectName: string | undefined)
   if (span.startTime === 0) throw new InvalidSpan("start_time_unix_nano is required");
   checkTime(span.endTime, "end_time_unix_nano");
   const runType = runTypeOf(attributes);
-  const payloads = payloadsOf(span, runType);
+  const payloads = spanPayloads(span, runType);
   const usage = usageMetadataOf(attributes);
   const error = errorOf(span);
   const events = eventsOf(span, payloads);
   const tags = tagsOf(attributes);
-  const exampleId = textOf(attributes, "langsmith.reference_example_id");
+  const exampleId = textAttribute(attributes, "langsmith.reference_example_id");
   return {
     id,
     name: nameOf(span),
@@ -73,9 +73,9 @@ function checkTime(micros: number, field: string): void {
 
 function nameOf({ attributes, name }: Span): string {
   return (
-    textOf(attributes, "langsmith.trace.name") ??
-    textOf(attributes, "traceloop.entity.name") ??
-    (isOpenInferenceTool(attributes) ? textOf(attributes, "tool.name") : undefined) ??
+    textAttribute(attributes, "langsmith.trace.name") ??
+    textAttribute(attributes, "traceloop.entity.name") ??
+    (isOpenInferenceTool(attributes) ? textAttribute(attributes, "tool.name") : undefined) ??
     name
   );
 }
@@ -84,7 +84,7 @@ function extraOf(span: Span, usage: JsonObject | undefined): JsonObject {
   const params = invocationParamsOf(span.attributes);
   const runtime = objectOf(span.attributes.get("langsmith.span.runtime"));
   return {
-    metadata: metadataOf(span, usage),
+    metadata: spanMetadata(span, usage),
     ...(params !== undefined && { invocation_params: params }),
     ...(runtime !== undefined && { runtime }),
   };
@@ -114,7 +114,7 @@ function eventsOf(span: Span, { usedEvents }: SpanPayloads): JsonObject[] {
 }
 
 function tagsOf(attributes: Attributes): string[] {
-  const own = given(attributes, "langsmith.span.tags");
+  const own = givenAttribute(attributes, "langsmith.span.tags");
   const tags = typeof own === "string" ? own.split(",") : (listOf(own) ?? []);
   const all = [...tags, ...(listOf(attributes.get("tag.tags")) ?? [])];
   const texts = all.filter((tag) => typeof tag === "string").map((tag) => tag.trim());
@@ -125,9 +125,9 @@ function projectOf(
   attributes: Attributes,
   projectName: string | undefined,
 ): Pick<SpanRun, "session_id" | "session_name"> {
-  const id = textOf(attributes, "langsmith.trace.session_id");
+  const id = textAttribute(attributes, "langsmith.trace.session_id");
   if (id !== undefined) return { session_id: id };
-  const name = textOf(attributes, "langsmith.trace.session_name") ?? projectName;
+  const name = textAttribute(attributes, "langsmith.trace.session_name") ?? projectName;
   return name === undefined ? {} : { session_name: name };
 }
 
@@ -140,12 +140,12 @@ function exceptionOf({ events }: Pick<Span, "events">): SpanEvent | undefined {
 function errorOf(span: Span): string | undefined {
   const exception = exceptionOf(span);
   const ofStatus = span.isError
-    ? span.statusMessage || textOf(span.attributes, "error.type") || "Error"
+    ? span.statusMessage || textAttribute(span.attributes, "error.type") || "Error"
     : undefined;
   if (exception === undefined) return ofStatus;
   const { attributes } = exception;
-  const message = textOf(attributes, "exception.message");
-  const stacktrace = textOf(attributes, "exception.stacktrace");
+  const message = textAttribute(attributes, "exception.message");
+  const stacktrace = textAttribute(attributes, "exception.stacktrace");
   if (message === undefined && stacktrace === undefined) {
     return firstText(attributes, ["exception.type"]) ?? ofStatus ?? "Error";
   }

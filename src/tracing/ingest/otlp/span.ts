@@ -1,4 +1,5 @@
-import type { Micros } from "../../model/run-write.ts";
+import { isObject, type JsonObject } from "../../../lib/json.ts";
+import type { Micros } from "../../../lib/time.ts";
 import { checkJson, InvalidJson } from "../decode/json-value.ts";
 
 /**
@@ -60,10 +61,8 @@ export function microsOf(nanos: bigint): Micros {
   return Number(nanos / 1000n);
 }
 
-export type JsonObject = Record<string, unknown>;
-
 /** Returns a text that is not empty. */
-export function textOf(attributes: Attributes, key: string): string | undefined {
+export function textAttribute(attributes: Attributes, key: string): string | undefined {
   const value = attributes.get(key);
   return typeof value === "string" && value !== "" ? value : undefined;
 }
@@ -71,14 +70,14 @@ export function textOf(attributes: Attributes, key: string): string | undefined 
 /** Returns the text of the first of the keys that has one. */
 export function firstText(attributes: Attributes, keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const text = textOf(attributes, key);
+    const text = textAttribute(attributes, key);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
 /** Returns a value that is neither null nor an empty text. */
-export function given(attributes: Attributes, key: string): AttributeValue | undefined {
+export function givenAttribute(attributes: Attributes, key: string): AttributeValue | undefined {
   const value = attributes.get(key);
   return value === null || value === "" ? undefined : value;
 }
@@ -111,7 +110,5 @@ export function listOf(value: unknown): unknown[] | undefined {
 /** Returns an object unchanged; a list, or a text that is not JSON, is put under `key`. */
 export function payloadOf(value: AttributeValue, key: "input" | "output"): JsonObject {
   const structure = structureOf(value) ?? value;
-  return typeof structure === "object" && structure !== null && !Array.isArray(structure)
-    ? structure
-    : { [key]: structure };
+  return isObject(structure) ? structure : { [key]: structure };
 }

@@ -1,8 +1,8 @@
 import type { TimeSpan } from "../../filter/filter.ts";
-import { TEXT_COLUMNS } from "../../filter/required-texts.ts";
+import { SEARCHED_TEXT_COLUMNS } from "../../filter/required-texts.ts";
 import { termsOfRun } from "../../filter/run-terms.ts";
 import { startsWithin } from "../../filter/run-key.ts";
-import type { RunLeaves, RunRow } from "../../model/run-row.ts";
+import type { RunLeaves, TracedRunRow } from "../../model/run-row.ts";
 import { hashOf, HashSet, Segment } from "./segment.ts";
 import { TextFilter, type TextTest } from "./text-filter.ts";
 
@@ -22,20 +22,20 @@ export const FIRST_TIME = Number.MIN_SAFE_INTEGER;
 export const LAST_TIME = Number.MAX_SAFE_INTEGER;
 
 /** Both bounds are inclusive. */
-export type Span = { from: number; to: number };
+export type StartRange = { from: number; to: number };
 
 /** The requested part of a segment; no more than `size` runs start in it. */
-export type Piece = Span & { size: number; firstStart: number };
+export type SegmentPiece = StartRange & { size: number; firstStart: number };
 
 /** The columns of a row of `runs` that segments index. */
 export type IndexedRow = Parameters<typeof termsOfRun>[0] &
-  Pick<RunRow & RunLeaves, "id" | "start_time">;
+  Pick<TracedRunRow & RunLeaves, "id" | "start_time">;
 
 /** The columns of a run whose texts filters search. */
-export type TextRow = Record<(typeof TEXT_COLUMNS)[number], string | null>;
+export type TextRow = Record<(typeof SEARCHED_TEXT_COLUMNS)[number], string | null>;
 
 /** What a run must have: one of the ids, and one term of each list. */
-export type Required = { ids: readonly string[] | null; terms: readonly string[][] };
+export type RequiredTerms = { ids: readonly string[] | null; terms: readonly string[][] };
 
 const INDEXED_COLUMNS = `id, start_time, trace_id, parent_run_id, thread_id, reference_example_id, name,
   status, tags, metadata`;
@@ -66,7 +66,7 @@ export class RunSegments {
   }
 
   /** Returns the spans that may have runs with these ids; there are none elsewhere. */
-  locate(ids: Iterable<string>): { span: Span; ids: string[] }[] {
+  locate(ids: Iterable<string>): { span: StartRange; ids: string[] }[] {
     const segments = this.#open();
     const found = new Map<number, string[]>();
     for (const id of ids) {
@@ -83,14 +83,14 @@ export class RunSegments {
   }
 
   /** Returns the consecutive parts of segments within the bounds that may have such runs. */
-  pieces({ ids, terms }: Required, { from, to }: TimeSpan): Piece[] {
+  pieces({ ids, terms }: RequiredTerms, { from, to }: TimeSpan): SegmentPiece[] {
     const first = from ?? FIRST_TIME;
     const last = to ?? LAST_TIME;
     if (first > last) return [];
     const segments = this.#open();
     const hashes = terms.map((texts) => texts.map(hashOf));
     const idHashes = ids?.map(hashOf).filter((hash) => this.#ids.has(hash)) ?? null;
-    const pieces: Piece[] = [];
+    const pieces: SegmentPiece[] = [];
     for (const [index, segment] of segments.entries()) {
       const span = this.#spanOf(index);
       if (span.to < first || span.from > last) continue;
@@ -103,7 +103,7 @@ export class RunSegments {
   }
 
   /** Returns whether runs of a piece may have such texts; also true if that is not known. */
-  mayHaveTexts({ firstStart }: Piece, test: TextTest): boolean {
+  mayHaveTexts({ firstStart }: SegmentPiece, test: TextTest): boolean {
     if (this.#open()[this.#indexOf(firstStart)]?.isOpen !== false) return true;
     const packed = this.#packedTexts(firstStart);
     return packed === undefined || test(new Uint8Array(packed));
@@ -257,7 +257,7 @@ export class RunSegments {
     return Math.max(low - 1, 0);
   }
 
-  #spanOf(index: number): Span {
+  #spanOf(index: number): StartRange {
     const segments = this.#open();
     const next = segments[index + 1];
     return {
@@ -300,7 +300,7 @@ export class RunSegments {
   #readTexts(segment: Segment): TextFilter {
     const { from, to } = this.#spanOf(this.#open().indexOf(segment));
     const rows = this.#sql.exec<TextRow>(
-      `SELECT ${TEXT_COLUMNS.join(", ")} FROM runs r WHERE ${startsWithin("r", from, to)}`,
+      `SELECT ${SEARCHED_TEXT_COLUMNS.join(", ")} FROM runs r WHERE ${startsWithin("r", from, to)}`,
     );
     const filter = new TextFilter();
     for (const texts of rows) {
@@ -314,7 +314,7 @@ export class RunSegments {
 /** Returns true if some of the texts were not known before. */
 function addTexts(filter: TextFilter, texts: TextRow): boolean {
   let isNew = false;
-  for (const column of TEXT_COLUMNS) {
+  for (const column of SEARCHED_TEXT_COLUMNS) {
     const text = texts[column];
     if (text !== null && filter.add(text)) isNew = true;
   }

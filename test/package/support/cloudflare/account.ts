@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 
-/** A queue, and the Workers that it calls. */
+/** A queue, and the Workers that consume it. */
 export type Queue = { id: string; consumers: Map<string, string> };
 
 export type Script = {
   secrets: Map<string, string>;
-  /** What was uploaded with it, and how often. */
+  /** The modules of the latest upload. */
   modules: string[];
   metadata: { bindings?: { name: string; type: string }[]; migrations?: { new_tag?: string } };
   uploads: number;
@@ -14,14 +14,14 @@ export type Script = {
   onWorkersDev: boolean;
 };
 
-/** What an account of Cloudflare has, as far as an installation of the platform needs it. */
+/** The state of a Cloudflare account, as far as an installation of the platform needs it. */
 export class Account {
   readonly databases = new Map<
     string,
     { name: string; jurisdiction?: string; sqlite: DatabaseSync }
   >();
   readonly buckets = new Map<string, string>();
-  /** By bucket, the keys of what is in it. */
+  /** Keys of the objects, by bucket. */
   readonly objects = new Map<string, Set<string>>();
   readonly queues = new Map<string, Queue>();
   readonly scripts = new Map<string, Script>();
@@ -33,7 +33,7 @@ export class Account {
     return id;
   }
 
-  /** As D1 answers a query: one result for each statement. */
+  /** Answers a query as D1 does, with one result for each statement. */
   query(id: string, sql: string, params: SQLInputValue[]): object[] | undefined {
     const database = this.databases.get(id);
     if (database === undefined) return undefined;
@@ -60,7 +60,7 @@ export class Account {
     return made;
   }
 
-  /** What an account has, without what is made anew each time. */
+  /** Returns what the account has, without values that are new each time. */
   summary(): object {
     return {
       databases: [...this.databases.values()].map(({ name, jurisdiction }) => [name, jurisdiction]),

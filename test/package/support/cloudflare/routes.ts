@@ -5,7 +5,7 @@ import type { Account, Queue } from "./account.ts";
 
 export type Asked = {
   method: string;
-  /** Below the account. */
+  /** Path below the account. */
   path: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
@@ -40,14 +40,14 @@ const failed = (status: number, code: number, message: string): Answer => ({
 
 const NO_BUCKET = "The specified bucket does not exist.";
 
-/** As many as one request lists or removes. */
+/** Maximum number of objects that one request lists or removes. */
 const MOST_OBJECTS = 1_000;
 
 function jurisdictionOf(headers: IncomingHttpHeaders): string {
   return String(headers["cf-r2-jurisdiction"] ?? "default");
 }
 
-/** By method and path; `*` is one part of it, which the route is given. */
+/** Routes by method and path; `*` matches one path segment, which the route is given. */
 const ROUTES: Record<string, Route> = {
   "GET /d1/database": ({ databases }, { query }) =>
     list(
@@ -185,7 +185,7 @@ function consumersOf({ consumers }: Queue): object[] {
   }));
 }
 
-/** What `wrangler deploy` asks. */
+/** The requests of `wrangler deploy`. */
 const DEPLOY_ROUTES: Record<string, Route> = {
   "GET /workers/services/*": ({ scripts }, _asked, [name = ""]) =>
     scripts.has(name)
@@ -251,7 +251,7 @@ async function upload(
   });
 }
 
-/** A part of a form, which is a file where its sender gave it a name. */
+/** Returns the text of a form part, which is a file if its sender gave it a name. */
 async function textOf(part: FormDataEntryValue | null): Promise<string> {
   return part === null || typeof part === "string" ? (part ?? "") : part.text();
 }

@@ -8,20 +8,20 @@ const BASE = "/client/v4";
 
 export type StandIn = {
   account: Account;
-  /** `CLOUDFLARE_API_BASE_URL` and what else wrangler needs to ask it, and nobody else. */
+  /** `CLOUDFLARE_API_BASE_URL` and the other variables that make wrangler send requests to this server only. */
   env: Record<string, string>;
   url: string;
-  /** Method and path of what was asked, without the account. */
+  /** Method and path of each request, without the account. */
   asked: string[];
   /**
-   * Called with each request that changes something. What it gives is the answer; or it is never answered, with
-   * "silent" after it was carried out.
+   * Is called with each request that changes something. Its result is the answer, if it has a status. With "hang" the
+   * request is neither carried out nor answered; with "silent" it is carried out, but never answered.
    */
   interfere: (asked: Asked) => { status: number } | "hang" | "silent" | undefined;
   stop: () => Promise<void>;
 };
 
-/** Cloudflare's API on loopback, as documented, for the requests that `up`, `down` and wrangler make. */
+/** Serves Cloudflare's API on loopback, as documented, for the requests of `up`, `down` and wrangler. */
 export async function startStandIn(host: string): Promise<StandIn> {
   const account = new Account();
   const asked: string[] = [];

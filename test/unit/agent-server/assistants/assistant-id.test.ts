@@ -7,7 +7,7 @@ describe("toAssistantId", () => {
     ["simple_runtime", "14c4a82c-001b-58a5-bc2a-f4f16ddcb167"],
     ["agent_simple", "41237ec1-a1e5-5297-9ec9-e27936781bda"],
     ["weather", "5fb44052-6611-57fc-99b4-527b0d62f788"],
-  ] as const)("derives the id that other servers give %s", ([graph, id], { expect }) => {
+  ] as const)("derives the same id as other servers for %s", ([graph, id], { expect }) => {
     expect(toAssistantId(graph)).toBe(id);
   });
 

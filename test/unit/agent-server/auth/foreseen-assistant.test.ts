@@ -9,7 +9,7 @@ function foreseen(deployment: string, request: string): string | null {
   return foreseenAssistant(deployment, { method, path });
 }
 
-test("a run probably names the assistant that the one before it named", ({ expect }) => {
+test("a run is expected to name the same assistant as the run before it", ({ expect }) => {
   expect(foreseen("first", "POST /threads/t/runs/stream")).toBe(null);
   foreseeAssistant("first", "a");
   expect(foreseen("first", "POST /runs/wait")).toBe("a");
@@ -18,7 +18,7 @@ test("a run probably names the assistant that the one before it named", ({ expec
   expect(foreseen("first", "POST /threads/t/runs/stream")).toBe("b");
 });
 
-test("no assistant is foreseen where no run is made, or in another deployment", ({ expect }) => {
+test("no assistant is expected where no run is created, or in another deployment", ({ expect }) => {
   foreseeAssistant("second", "a");
   foreseeAssistant(null, "b");
   for (const request of [

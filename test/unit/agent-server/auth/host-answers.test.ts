@@ -8,8 +8,8 @@ const USER = { identity: "u", display_name: "u", is_authenticated: true, permiss
 const PRINCIPAL = { user: USER, permissions: ["read"] };
 const REFUSAL = { ok: false, status: 401, detail: "No", headers: [{ name: "a", value: "b" }] };
 
-describe("what a graph host says of who is asking", () => {
-  test("is taken as it is when it makes sense", () => {
+describe("a graph host's authentication answer", () => {
+  test("is passed on unchanged if it is valid", () => {
     expect(toAuthentication({ ok: true, principal: PRINCIPAL })).toEqual({
       ok: true,
       principal: PRINCIPAL,
@@ -34,13 +34,13 @@ describe("what a graph host says of who is asking", () => {
     { ...REFUSAL, status: 99 },
     { ...REFUSAL, detail: {} },
     { ...REFUSAL, headers: { a: "b" } },
-  ])("is nobody when it makes none: %# %o", (answer) => {
+  ])("is an error if it is invalid: %# %o", (answer) => {
     expect(() => toAuthentication(answer)).toThrow(Error);
   });
 });
 
-describe("what a graph host says of leave", () => {
-  test("is taken as it is when it makes sense", () => {
+describe("a graph host's authorisation answer", () => {
+  test("is passed on unchanged if it is valid", () => {
     for (const filter of [null, { owner: "u" }]) {
       const leave = { ok: true, filter, metadata: { a: 1 } };
       expect(toAuthorization(leave)).toEqual(leave);
@@ -48,7 +48,7 @@ describe("what a graph host says of leave", () => {
     expect(toAuthorization(REFUSAL)).toEqual(REFUSAL);
   });
 
-  test("keeps a filter whole, so that nothing of it is lost before it is read", () => {
+  test("keeps a filter whole, so that nothing of it is lost before it is parsed", () => {
     const filter: unknown = JSON.parse('{"__proto__":{"$eq":"u"}}');
     const leave = toAuthorization({ ok: true, filter, metadata: {} });
     expect(JSON.stringify(leave)).toContain('"__proto__"');
@@ -63,7 +63,7 @@ describe("what a graph host says of leave", () => {
     { ok: true, filter: "all" },
     { ok: true, filter: [] },
     { ...REFUSAL, status: "401" },
-  ])("is none when it makes none: %o", (answer) => {
+  ])("is an error if it is invalid: %o", (answer) => {
     expect(() => toAuthorization(answer)).toThrow(Error);
   });
 });

@@ -1,11 +1,14 @@
 import { describe, test } from "vitest";
-import { InvalidFilterError, parseFilter } from "../../../../src/agent-server/auth/parse-filter.ts";
+import {
+  InvalidFilterError,
+  parseAuthFilter,
+} from "../../../../src/agent-server/auth/parse-filter.ts";
 
 const LIST_WITH_GAP: unknown[] = Object.assign([], { length: 1 });
 
 function problemOf(filter: Record<string, unknown>): string {
   try {
-    return JSON.stringify(parseFilter(filter));
+    return JSON.stringify(parseAuthFilter(filter));
   } catch (error) {
     if (error instanceof InvalidFilterError) return error.message;
     throw error;
@@ -16,7 +19,7 @@ function nested(depth: number): Record<string, unknown> {
   return depth === 0 ? { owner: "a" } : { $and: [nested(depth - 1)] };
 }
 
-describe("what a handler returns as a filter", () => {
+describe("a filter that a handler returns", () => {
   test.for([
     [{ owner: undefined }, "owner must be a text, a number or a boolean"],
     [{ owner: null }, "owner must be a text, a number or a boolean"],
@@ -54,9 +57,9 @@ describe("what a handler returns as a filter", () => {
     expect(problemOf(filter)).toBe(problem);
   });
 
-  test("has to hold as a whole", ({ expect }) => {
+  test("is accepted only if all of it is valid", ({ expect }) => {
     expect(
-      parseFilter({ owner: "a", groups: { $contains: ["x", 1] }, $or: [{}, nested(0)] }),
+      parseAuthFilter({ owner: "a", groups: { $contains: ["x", 1] }, $or: [{}, nested(0)] }),
     ).toEqual({
       op: "all",
       of: [
@@ -79,7 +82,7 @@ describe("what a handler returns as a filter", () => {
     });
   });
 
-  test("nests as deep as is allowed", ({ expect }) => {
+  test("can nest up to the maximum depth", ({ expect }) => {
     expect(problemOf(nested(4))).toContain('"owner"');
   });
 });

@@ -13,8 +13,8 @@ function newCache(max_size = 2) {
   return { clock, cache: new PrincipalCache(settings, () => clock.now) };
 }
 
-describe("the cache of who was authenticated", () => {
-  test("tells requests apart by the values of all its headers", ({ expect }) => {
+describe("the cache of authenticated callers", () => {
+  test("distinguishes requests by the values of all its headers", ({ expect }) => {
     const { cache } = newCache();
     const keyOf = (headers: Record<string, string>) => cache.keyOf((name) => headers[name]);
     const keys = [
@@ -28,7 +28,7 @@ describe("the cache of who was authenticated", () => {
     expect(keyOf({ cookie: "a" })).toBeNull();
   });
 
-  test("forgets after its time, counted from when it learnt", ({ expect }) => {
+  test("expires an entry after its lifetime, counted from when it was added", ({ expect }) => {
     const { cache, clock } = newCache();
     cache.set("a", principal("alice"));
     clock.now += 1000;
@@ -37,7 +37,7 @@ describe("the cache of who was authenticated", () => {
     expect(cache.get("a")).toBeUndefined();
   });
 
-  test("drops who was seen longest ago when it is full", ({ expect }) => {
+  test("evicts the least recently used entry when it is full", ({ expect }) => {
     const { cache } = newCache();
     cache.set("a", principal("alice"));
     cache.set("b", principal("bob"));
@@ -50,13 +50,13 @@ describe("the cache of who was authenticated", () => {
     ]);
   });
 
-  test("is bounded whatever size the project asks for", ({ expect }) => {
+  test("is bounded, whatever size the project configures", ({ expect }) => {
     const { cache } = newCache(1_000_000);
     const large = "x".repeat(100_000);
     for (let index = 0; index < 50; index += 1)
       cache.set(`${index}`, principal(`${index}${large}`));
     const known = Array.from({ length: 50 }, (_, index) => cache.get(`${index}`) !== undefined);
-    // Each name is in there twice.
+    // Each name is in the list twice.
     expect(known.filter(Boolean)).toHaveLength(19);
     expect(known.lastIndexOf(false)).toBe(30);
   });

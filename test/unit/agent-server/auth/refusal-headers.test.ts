@@ -4,7 +4,7 @@ import { allowedHeaders } from "../../../../src/agent-server/auth/host-answers.t
 const line = (name: string, value = "1") => ({ name, value });
 
 describe("allowedHeaders", () => {
-  test("are those that say how to ask again, and the project's own", ({ expect }) => {
+  test("keeps authentication and retry headers, and the project's own", ({ expect }) => {
     const headers = [
       line("WWW-Authenticate", 'Bearer realm="a"'),
       line("retry-after"),
@@ -44,11 +44,11 @@ describe("allowedHeaders", () => {
     "x-ä",
     "x-",
     "",
-  ])("are not %j", (name, { expect }) => {
+  ])("drops %j", (name, { expect }) => {
     expect(allowedHeaders([line(name)])).toEqual([]);
   });
 
-  test("have values that a header can have, and are not many", ({ expect }) => {
+  test("drops invalid values, and limits their number", ({ expect }) => {
     const values = ["a\r\nset-cookie: b", "a\0", "\u{1f600}", "x".repeat(2001)];
     expect(allowedHeaders(values.map((value) => line("x-a", value)))).toEqual([]);
     expect(allowedHeaders(Array.from({ length: 50 }, () => line("x-a")))).toHaveLength(20);

@@ -3,18 +3,18 @@ import { leftTarget } from "../../../../src/agent-server/auth/store-target.ts";
 
 const TARGET = { namespace: ["notes"], key: "k", value: { text: "x" } };
 
-describe("what a handler left of an item", () => {
-  test("takes the place of what was asked for", () => {
+describe("the item that a handler has changed", () => {
+  test("replaces the requested one", () => {
     const left = { namespace: ["ada", "notes"], key: "other", value: { owner: "ada" } };
     expect(leftTarget("store:put", TARGET, left)).toEqual(left);
   });
 
-  test("adds nothing that the event is not about", () => {
+  test("adds no members that the event does not have", () => {
     const left = { namespace: ["ada"], key: "k", value: { owner: "ada" } };
     expect(leftTarget("store:search", { namespace: [] }, left)).toEqual({ namespace: ["ada"] });
   });
 
-  test("is demanded of a host, which may be too old to tell", () => {
+  test("is required from a host, which may be too old to return it", () => {
     expect(() => leftTarget("store:get", TARGET, undefined)).toThrow("deploy the project again");
   });
 
@@ -28,7 +28,7 @@ describe("what a handler left of an item", () => {
     { namespace: ["ada"], key: null },
     { namespace: ["ada"], value: [] },
     { namespace: ["ada"], value: null },
-  ])("is refused when it is none: %o", (item) => {
+  ])("is refused if it is invalid: %o", (item) => {
     expect(() => leftTarget("store:put", TARGET, item)).toThrow("left an item that is not valid");
   });
 });

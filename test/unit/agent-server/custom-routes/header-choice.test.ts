@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { chosen } from "../../../../src/agent-server/custom-routes/header-choice.ts";
+import { chooseHeaders } from "../../../../src/agent-server/custom-routes/header-choice.ts";
 
 const named = (name: string) => [{ name, value: "v" }];
 
 const isChosen = (name: string, includes: string[], excludes: string[] = []): boolean =>
-  Object.keys(chosen(named(name), { includes, excludes })).length === 1;
+  Object.keys(chooseHeaders(named(name), { includes, excludes })).length === 1;
 
-describe("chosen", () => {
+describe("a header", () => {
   test.for<[name: string, includes: string[], excludes: string[], result: boolean]>([
     ["x-a", ["x-a"], [], true],
     ["X-A", ["x-a"], [], true],
@@ -19,11 +19,14 @@ describe("chosen", () => {
     ["x-id", ["x*d*d"], [], false],
     ["a-b-a", ["a*b*a"], [], true],
     ["x-a", [], [], false],
-  ])("of %s by %j without %j: %s", ([name, includes, excludes, result], { expect }) => {
-    expect(isChosen(name, includes, excludes)).toBe(result);
-  });
+  ])(
+    "%s with includes %j and excludes %j is chosen: %s",
+    ([name, includes, excludes, result], { expect }) => {
+      expect(isChosen(name, includes, excludes)).toBe(result);
+    },
+  );
 
-  test("agrees with a regular expression", ({ expect }) => {
+  test("is chosen like by an equivalent regular expression", ({ expect }) => {
     const part = fc.stringMatching(/^[ab*-]{0,8}$/);
     fc.assert(
       fc.property(part, fc.stringMatching(/^[ab-]{0,8}$/), (pattern, name) => {

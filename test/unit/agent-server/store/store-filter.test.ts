@@ -21,11 +21,11 @@ describe("matchesFilter", () => {
     [{ s: { $gt: 1 } }, false],
     [{ n: { $ne: 6 } }, true],
     [{ n: { $eq: 5 } }, true],
-  ] as const)("%j is %j", ([filter, expected], { expect }) => {
+  ] as const)("returns the result for %j: %j", ([filter, expected], { expect }) => {
     expect(matchesFilter(value, filter)).toBe(expected);
   });
 
-  test("refuses an operator it does not know", ({ expect }) => {
+  test("throws on an unknown operator", ({ expect }) => {
     expect(() => matchesFilter(value, { n: { $near: 5 } })).toThrow('"$near"');
   });
 });
@@ -40,7 +40,7 @@ describe("matchesNamespace", () => {
     [{ suffix: ["*", "c"] }, true],
     [{ suffix: ["b"] }, false],
     [{ prefix: ["a", "b", "c", "d"] }, false],
-  ] as const)("%j is %j for a.b.c", ([conditions, expected], { expect }) => {
+  ] as const)("returns for a.b.c and %j: %j", ([conditions, expected], { expect }) => {
     expect(matchesNamespace(["a", "b", "c"], conditions)).toBe(expected);
   });
 });

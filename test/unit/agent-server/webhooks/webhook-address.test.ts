@@ -15,7 +15,7 @@ function refusal(
 
 const PATHS = { disable_loopback: false };
 
-describe("a webhook that a run may have:", () => {
+describe("an allowed webhook", () => {
   test.for<[webhook: string, rules?: Partial<WebhookRules>, outbound?: Partial<OutboundPolicy>]>([
     ["https://hooks.example.com/a?b=c"],
     ["http://hooks.example.com:8080"],
@@ -28,15 +28,15 @@ describe("a webhook that a run may have:", () => {
     ["https://a.example", { max_url_length: 17 }],
     ["/threads", PATHS],
     ["/a/../b?c=d", PATHS],
-    // The rules of hosts are about hosts.
+    // The rules for hosts do not apply to paths.
     ["/a", { ...PATHS, require_https: true, allowed_domains: [], allowed_ports: [] }],
     ["http://127.0.0.1:9000/hook", {}, { allowPrivate: true }],
-  ])("%s", ([webhook, rules, outbound], { expect }) => {
+  ])("is %s", ([webhook, rules, outbound], { expect }) => {
     expect(refusal(webhook, rules, outbound)).toBe(null);
   });
 });
 
-describe("a webhook that is refused:", () => {
+describe("a refused webhook", () => {
   test.for<
     [
       webhook: string,
@@ -74,7 +74,7 @@ describe("a webhook that is refused:", () => {
     ["https://metadata.google.internal", /private or local/],
     ["https://a.example", /installation does not allow/, {}, { installation: ["b.example"] }],
     ["https://a.example", /THREADWORKS_OUTBOUND_HOSTS/, {}, { deployment: ["b.example"] }],
-  ])("%s", ([webhook, reason, rules, outbound], { expect }) => {
+  ])("is %s", ([webhook, reason, rules, outbound], { expect }) => {
     expect(refusal(webhook, rules, outbound)).toMatch(reason);
   });
 });

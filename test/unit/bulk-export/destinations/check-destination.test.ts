@@ -24,13 +24,13 @@ describe("the check of a destination", () => {
     ]);
   });
 
-  test("has no slash in front where there is no prefix", async ({ start, expect }) => {
+  test("uses no leading slash without a prefix", async ({ start, expect }) => {
     const server = await start(stored, DENIED);
     expect(await check(server, "")).toBeNull();
     expect(server.seen[0]?.path).toMatch(/^\/exports\/tmp\/[0-9a-f-]{36}\.txt$/);
   });
 
-  test("asks for no more than writing", async ({ start, expect }) => {
+  test("needs no permission except to write", async ({ start, expect }) => {
     const server = await start(stored, DENIED, DENIED);
     expect(await check(server, "p")).toBeNull();
     expect(server.seen.map(({ method }) => method)).toEqual(["PUT", "GET", "DELETE"]);
@@ -39,7 +39,7 @@ describe("the check of a destination", () => {
   test.for<[string, Answer, string]>([
     ["another content", answer(200, "other"), "has another content"],
     ["nothing", s3Error(404, "NoSuchKey", "No such key"), "is not there"],
-  ])("finds a server that stores %s", async ([, second, what], { start, expect }) => {
+  ])("detects a server that stores %s", async ([, second, what], { start, expect }) => {
     const server = await start(stored, second);
     expect(await check(server, "p")).toBe(
       `The test file that was written ${what}: Invalid endpoint`,
@@ -65,7 +65,7 @@ describe("the check of a destination", () => {
       "HTTP 404 and a body that is not S3's: Invalid endpoint",
     ],
     [s3Error(503, "SlowDown", "Slow down."), "SlowDown: Slow down: Invalid endpoint"],
-  ])("ends in a summary of the storage's words", async ([first, problem], { start, expect }) => {
+  ])("ends in a summary of the storage's error", async ([first, problem], { start, expect }) => {
     expect(await check(await start(first), "p")).toBe(problem);
   });
 });

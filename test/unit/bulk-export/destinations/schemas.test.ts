@@ -17,7 +17,7 @@ describe("a prefix", () => {
     ["//a=1/ü'()//", "a=1/ü'()"],
     ["a..b/.c/...", "a..b/.c/..."],
     ["x".repeat(800), "x".repeat(800)],
-  ] as const)("%j is stored as %j", ([given, prefix], { expect }) => {
+  ] as const)("is stored from %j as %j", ([given, prefix], { expect }) => {
     expect(parsedConfig({ prefix: given }).data?.config.prefix).toBe(prefix);
   });
 
@@ -32,21 +32,21 @@ describe("a prefix", () => {
     "\u0085",
     "\ud800",
     "é".repeat(1025),
-  ])("%j is refused", (prefix, { expect }) => {
+  ])("is refused when it is %j", (prefix, { expect }) => {
     expect(parsedConfig({ prefix }).error?.issues).toMatchObject([{ path: ["config", "prefix"] }]);
   });
 });
 
-describe("a bucket's name", () => {
+describe("the name of a bucket", () => {
   test.for(["abc", "my.bucket-1", "Legacy_Bucket", "x".repeat(63)])(
-    "%j is one",
+    "can be %j",
     (name, { expect }) => {
       expect(parsedConfig({ bucket_name: name }).data?.config.bucket_name).toBe(name);
     },
   );
 
   test.for(["ab", "x".repeat(64), "a/b", "-abc", "abc.", "a b", "a?b", "s3://abc"])(
-    "%j is none",
+    "cannot be %j",
     (name, { expect }) => {
       expect(parsedConfig({ bucket_name: name }).error?.issues).toMatchObject([
         { path: ["config", "bucket_name"] },

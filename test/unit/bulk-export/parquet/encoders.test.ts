@@ -15,7 +15,7 @@ describe("snappy", () => {
     snappyUncompress(compressSnappy(input), output);
     return output;
   };
-  /** Made of some pieces again and again, near and far. */
+  /** Bytes with some pieces that are repeated, near and far. */
   const repetitive = fc
     .tuple(
       fc.array(fc.uint8Array({ minLength: 1, maxLength: 90 }), { minLength: 1, maxLength: 6 }),
@@ -25,7 +25,7 @@ describe("snappy", () => {
       Buffer.concat(order.map((index) => pieces[index % pieces.length] ?? new Uint8Array())),
     );
 
-  test("is what a reader decompresses to the same bytes", ({ expect }) => {
+  test("can be decompressed by a reader to the same bytes", ({ expect }) => {
     const same = (input: Uint8Array): void => {
       expect(Buffer.compare(decompressed(input), input)).toBe(0);
     };
@@ -37,12 +37,12 @@ describe("snappy", () => {
     }
   });
 
-  test("makes repetitions small", ({ expect }) => {
+  test("compresses repetitions", ({ expect }) => {
     const text = new TextEncoder().encode("the same words again, ".repeat(10_000));
     expect(compressSnappy(text).length).toBeLessThan(text.length / 15);
   });
 
-  test("takes a part of a buffer", ({ expect }) => {
+  test("accepts a part of a buffer", ({ expect }) => {
     const whole = new TextEncoder().encode("before, abcdabcdabcdabcd and after");
     const part = whole.subarray(8, 24);
     expect(Buffer.from(decompressed(part)).toString()).toBe("abcdabcdabcdabcd");
@@ -66,7 +66,7 @@ describe("the hash of bloom filters", () => {
     );
   });
 
-  test("puts what was added into the filter, and little else", ({ expect }) => {
+  test("finds added values in the filter, and few others", ({ expect }) => {
     const ids = Array.from({ length: 1000 }, (_, index) => `id-${index}`);
     const filter = new BloomFilter(ids.length);
     const encode = (text: string) => new TextEncoder().encode(text);

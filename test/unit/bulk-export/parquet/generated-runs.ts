@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { RunValues } from "../../../support/packed-runs.ts";
+import type { RunValues } from "../../../support/columnar-runs.ts";
 
 export const WORKSPACE = "0b6a7d0e-7f5b-4e43-8f51-3b9f8bc3a001";
 export const PROJECT = "0b6a7d0e-7f5b-4e43-8f51-3b9f8bc3a002";
@@ -48,7 +48,7 @@ const fields = fc.record({
   pause: fc.nat({ max: 3 }),
 });
 
-/** Runs as they come out of the store: in the order of their start. */
+/** Generates runs as the store returns them, in the order of their start. */
 export function generatedRuns(size: {
   minLength: number;
   maxLength: number;

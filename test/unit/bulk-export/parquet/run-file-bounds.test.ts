@@ -1,12 +1,12 @@
 import { parquetMetadata } from "hyparquet";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import type { RunValues } from "../../../support/packed-runs.ts";
+import type { RunValues } from "../../../support/columnar-runs.ts";
 import { readParquet } from "../../../support/duckdb.ts";
 import { generatedRuns } from "./generated-runs.ts";
 import { asFile, payloadStore, writeRuns } from "./written-files.ts";
 
-/** Runs that differ in nothing but their ids, their starts and what is given. */
+/** Returns runs that differ only in their ids, their starts and the given fields. */
 function someRuns(count: number, fields: (index: number) => Partial<RunValues> = () => ({})) {
   const [sample] = fc.sample(generatedRuns({ minLength: 1, maxLength: 1 }), {
     seed: 3,
@@ -37,7 +37,7 @@ describe("a file", () => {
     expect(parts).toEqual([]);
   });
 
-  test("tells what it holds", async ({ expect }) => {
+  test("reports its contents", async ({ expect }) => {
     const runs = someRuns(7);
     const { file, written } = await writeRuns(runs, { batch: 3 });
     expect(written).toEqual({
@@ -49,14 +49,18 @@ describe("a file", () => {
     });
   });
 
-  test("has row groups of so many rows at most, however they came", async ({ expect }) => {
+  test("has row groups with a maximum number of rows, independent of the batches", async ({
+    expect,
+  }) => {
     for (const batch of [1, 3, 100]) {
       const { file } = await writeRuns(someRuns(25), { batch, limits: { rows_per_group: 10 } });
       expect(groupsOf(file)).toEqual([10, 10, 5]);
     }
   });
 
-  test("has row groups of so many bytes at most, and larger runs alone", async ({ expect }) => {
+  test("has row groups with a maximum number of bytes, and larger runs alone", async ({
+    expect,
+  }) => {
     const inputs = (index: number) =>
       JSON.stringify("x".repeat(index === 5 ? 10 * GROUP : 0.35 * GROUP));
     const runs = someRuns(9, (index) => ({ inputs: inputs(index) }));
@@ -73,7 +77,7 @@ describe("a file", () => {
     expect(seen.size).toBe(1);
   });
 
-  test("ends after so many rows, bytes and payloads of R2", async ({ expect }) => {
+  test("ends at a maximum of rows, bytes and payloads of R2", async ({ expect }) => {
     const object = JSON.stringify("y".repeat(500));
     const payloads = payloadStore({ object });
     const stored = { object: "object", size: object.length };
@@ -89,7 +93,7 @@ describe("a file", () => {
     expect(await rowsFor({ objects_per_file: 3 })).toBe(6);
   });
 
-  test("has the columns that are chosen, in their order", async ({ expect }) => {
+  test("has the chosen columns, in their order", async ({ expect }) => {
     const { file } = await writeRuns(someRuns(2), { fields: ["end_time", "name", "tenant_id"] });
     const { schema } = metadataOf(file);
     expect(schema.slice(1).map(({ name }) => name)).toEqual(["tenant_id", "name", "end_time"]);
@@ -123,7 +127,7 @@ describe("a file", () => {
     ]);
   });
 
-  test("lets readers skip by start, id and trace", async ({ expect }) => {
+  test("has statistics by which readers can skip by start, id and trace", async ({ expect }) => {
     const runs = someRuns(30);
     const { file } = await writeRuns(runs, { limits: { rows_per_group: 10 } });
     const { row_groups, schema } = metadataOf(file);

@@ -8,7 +8,7 @@ import type {
 } from "../../../../src/db/bulk-export-schema.ts";
 import { EXPORT_FIELDS } from "../../../../src/bulk-export/parquet/columns.ts";
 import { readParquet } from "../../../support/duckdb.ts";
-import type { RunValues } from "../../../support/packed-runs.ts";
+import type { RunValues } from "../../../support/columnar-runs.ts";
 import { generatedRuns, PROJECT, WORKSPACE } from "./generated-runs.ts";
 import { asFile, writeRuns } from "./written-files.ts";
 
@@ -17,7 +17,7 @@ const VERSIONS: readonly ExportFormatVersion[] = ["v1", "v2_beta"];
 
 type Row = Record<string, unknown>;
 
-/** What a file has to say of a run, as DuckDB tells it. */
+/** Returns the expected row of a run, as DuckDB reads it. */
 function expectedRow(run: RunValues, version: ExportFormatVersion): Row {
   const isList = version === "v2_beta";
   const ancestors = (run.dotted_order ?? "")
@@ -70,7 +70,7 @@ function isoMicros(micros: number | null): string | null {
   return new Date(millis).toISOString().replace("Z", `${rest}Z`);
 }
 
-/** The same as hyparquet tells it: JSON is parsed, and times and decimals are less exact. */
+/** Reads the rows with hyparquet, which parses JSON and is less exact for times and decimals. */
 async function readByHyparquet(bytes: Uint8Array): Promise<Row[]> {
   const file = new Uint8Array(bytes).buffer;
   return parquetReadObjects({
@@ -94,7 +94,7 @@ const files = fc.record({
 describe.for(VERSIONS.flatMap((version) => COMPRESSIONS.map((codec) => [version, codec] as const)))(
   "a file of %s with compression %s",
   ([version, compression]) => {
-    test("has the runs that were written, for two readers", async ({ expect }) => {
+    test("has the written runs for two readers", async ({ expect }) => {
       const property = fc.asyncProperty(files, async ({ runs: given, batch, ...limits }) => {
         const { file, parts, written } = await writeRuns(given, {
           version,
@@ -111,7 +111,7 @@ describe.for(VERSIONS.flatMap((version) => COMPRESSIONS.map((codec) => [version,
             orderBy: "file_row_number",
           }),
         );
-        // DuckDB adds it when it is told to sort by the row's number.
+        // DuckDB adds this column when it sorts by row number.
         expect(read.map(({ filename: _filename, ...row }) => row)).toEqual(expected);
         const seen = await readByHyparquet(file);
         expect(seen.map((row) => Object.keys(row))).toEqual(seen.map(() => EXPORT_FIELDS));

@@ -8,7 +8,7 @@ import {
   type WrittenFile,
 } from "../../../../src/bulk-export/parquet/run-file-writer.ts";
 import type { PayloadStore } from "../../../../src/bulk-export/parquet/stored-texts.ts";
-import { packRuns, type RunValues } from "../../../support/packed-runs.ts";
+import { packRuns, type RunValues } from "../../../support/columnar-runs.ts";
 import { PROJECT, WORKSPACE } from "./generated-runs.ts";
 
 const LIMITS: RunFileOptions["limits"] = {
@@ -25,7 +25,7 @@ export type Written = { file: Uint8Array; parts: Uint8Array[]; written: WrittenF
 type WriteOptions = Partial<Omit<RunFileOptions, "columns" | "limits">> & {
   fields?: readonly string[];
   limits?: Partial<RunFileOptions["limits"]>;
-  /** How many runs come at a time. */
+  /** Number of runs in one batch. */
   batch?: number;
 };
 
@@ -50,7 +50,7 @@ export async function writeRuns(
   });
   for (let from = 0; from < runs.length && !writer.isFull; from += batch) {
     const some = runs.slice(from, from + batch);
-    // As if another shard's runs came before them and behind them.
+    // The range is surrounded by runs of another shard.
     const around = packRuns([...runs.slice(0, 1), ...some, ...runs.slice(0, 1)]);
     await writer.add({ runs: around, from: 1, to: some.length + 1 });
   }
@@ -58,7 +58,7 @@ export async function writeRuns(
   return { file: Buffer.concat(parts), parts, written };
 }
 
-/** Payloads by the keys of their objects. */
+/** Returns a store of payloads, keyed by the keys of their objects. */
 export function payloadStore(objects: Record<string, string>): PayloadStore {
   return {
     get: async (object) => {
@@ -70,7 +70,7 @@ export function payloadStore(objects: Record<string, string>): PayloadStore {
   };
 }
 
-/** Gives a file with these bytes, while `use` goes on. */
+/** Writes the bytes to a file that exists during `use`. */
 export async function asFile<T>(bytes: Uint8Array, use: (path: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "run-file-"));
   try {

@@ -51,7 +51,7 @@ describe("an object's URL", () => {
     expect(objectUrl(location, "a/b=1")).toBe(url);
   });
 
-  test("has every reserved character encoded, and is not changed by a URL parser", ({ expect }) => {
+  test("encodes every reserved character, and is not changed by a URL parser", ({ expect }) => {
     const url = objectUrl(OTHER, "a!'()*b/=&+,;:@$~ %/ü");
     expect(url).toBe(
       "https://s3.example.com/exports/a%21%27%28%29%2Ab/%3D%26%2B%2C%3B%3A%40%24~%20%25/%C3%BC",
@@ -59,12 +59,12 @@ describe("an object's URL", () => {
     expect(new URL(url).href).toBe(url);
   });
 
-  test.for(["", ".", "a/../b", "a/."])("cannot be of the key %j", (key, { expect }) => {
+  test.for(["", ".", "a/../b", "a/."])("cannot have the key %j", (key, { expect }) => {
     expect(() => objectUrl(OTHER, key)).toThrow(TypeError);
   });
 
   test.for([null, "", "eu-west-1.example.com/", "EU"])(
-    "at AWS needs a region, which %j is not",
+    "needs a region at AWS, which %j is not",
     (region, { expect }) => {
       expect(() => objectUrl({ ...AWS, region }, "key")).toThrow(TypeError);
     },
@@ -78,7 +78,7 @@ describe("an endpoint", () => {
     "https://8.8.8.8",
     "https://[2606:4700::1111]",
     "https://localhost.example.com",
-  ])("%s may be used", (url, { expect }) => {
+  ])("can be %s", (url, { expect }) => {
     expect(endpointRefusal(url, { allowPrivate: false })).toBeNull();
   });
 
@@ -117,14 +117,14 @@ describe("an endpoint", () => {
     "https://nas.lan",
     "https://minio",
     "https://minio.",
-  ])("%s is private", (url, { expect }) => {
+  ])("is private if it is %s", (url, { expect }) => {
     expect(endpointRefusal(url, { allowPrivate: false })).toBe(
       "should not be a private or local address",
     );
     expect(endpointRefusal(url, { allowPrivate: true })).toBeNull();
   });
 
-  test("without TLS is for private networks", ({ expect }) => {
+  test("can be without TLS in private networks only", ({ expect }) => {
     const url = "http://s3.example.com";
     expect(endpointRefusal(url, { allowPrivate: false })).toBe("should begin with https://");
     expect(endpointRefusal(url, { allowPrivate: true })).toBeNull();
@@ -137,12 +137,12 @@ describe("an endpoint", () => {
     ["https://:word@s3.example.com", "should not contain credentials"],
     ["https://s3.example.com/?", "should not contain a query"],
     ["https://s3.example.com/#a", "should not contain a fragment"],
-  ] as const)("%s is refused everywhere", ([url, reason], { expect }) => {
+  ] as const)("is always refused if it is %s", ([url, reason], { expect }) => {
     expect(endpointRefusal(url, { allowPrivate: false })).toBe(reason);
     expect(endpointRefusal(url, { allowPrivate: true })).toBe(reason);
   });
 
-  test("that is refused makes no bucket", ({ expect }) => {
+  test("makes no bucket if it is refused", ({ expect }) => {
     const error = new S3Error(
       "invalid_endpoint",
       "The endpoint's URL should not be a private or local address",

@@ -22,7 +22,7 @@ const test = base
 const PART_BYTES = 5 * 1024 * 1024;
 
 describe("objects", () => {
-  test("are stored with their metadata, told of and read", async ({ server, bucket, expect }) => {
+  test("are stored with their metadata, reported and read", async ({ server, bucket, expect }) => {
     await bucket.put("a/b=1/c.txt", bytes("content"), {
       contentType: "text/plain",
       metadata: { step: "7" },
@@ -32,13 +32,13 @@ describe("objects", () => {
     expect(await bucket.get("a/b=1/c.txt")).toEqual(bytes("content"));
   });
 
-  test("may be empty", async ({ bucket, expect }) => {
+  test("can be empty", async ({ bucket, expect }) => {
     await bucket.put("empty", new Uint8Array(0));
     expect(await bucket.head("empty")).toEqual({ bytes: 0, metadata: {} });
   });
 
   test.for(["reserved !'()*=&+,;:@$~[]#?%", "ünïcödé/日本", "a b/c%2Fd"])(
-    "may be called %s",
+    "can have the key %s",
     async (key, { server, bucket, expect }) => {
       await bucket.put(`named/${key}`, bytes(key));
       expect(await server.list("named/")).toContain(`named/${key}`);
@@ -48,7 +48,7 @@ describe("objects", () => {
     },
   );
 
-  test("that are not there are null, and can be deleted", async ({ bucket, expect }) => {
+  test("are null if they do not exist, and can be deleted", async ({ bucket, expect }) => {
     expect(await bucket.head("missing")).toBeNull();
     expect(await bucket.get("missing")).toBeNull();
     await bucket.delete("missing");

@@ -115,7 +115,7 @@ const TO_PUT: [who: string, answer: Answer, failure: S3Failure, message: string]
     "InvalidAccessKeyId: Malformed Access Key Id",
   ],
   [
-    "a server of S3 with a code of its own",
+    "an S3 server with a code of its own",
     s3Error(403, "QuotaGuard", "Go away"),
     "access_denied",
     "QuotaGuard: Go away",
@@ -153,7 +153,7 @@ const TO_PUT: [who: string, answer: Answer, failure: S3Failure, message: string]
   ],
 ];
 
-describe("an upload that is refused", () => {
+describe("a refused upload", () => {
   test.for(TO_PUT)("%s", async ([, reply, failure, message], { start, expect }) => {
     const server = await start(reply);
     const error = await failureOf(
@@ -162,7 +162,7 @@ describe("an upload that is refused", () => {
     expect({ failure: error.failure, message: error.message }).toEqual({ failure, message });
   });
 
-  test("by a bucket of another region, to a request without a body", async ({ start, expect }) => {
+  test("has the region of the bucket for a request without a body", async ({ start, expect }) => {
     const server = await start(answer(301, "", { "x-amz-bucket-region": "eu-west-1" }));
     const error = await failureOf(bucketAt(server.url).head("key"));
     expect(error).toMatchObject({
@@ -172,7 +172,7 @@ describe("an upload that is refused", () => {
     });
   });
 
-  test("never tells a secret that the server repeats", async ({ start, expect }) => {
+  test("never includes a secret that the server repeats", async ({ start, expect }) => {
     const server = await start(s3Error(403, "AccessDenied", "No: the-secret-key"));
     const error = await failureOf(bucketAt(server.url).put("key", bytes("body")));
     expect(error).toMatchObject({
@@ -183,7 +183,7 @@ describe("an upload that is refused", () => {
     });
   });
 
-  test("by nobody who listens", async ({ start, expect }) => {
+  test("is unavailable if no server listens", async ({ start, expect }) => {
     const server = await start();
     await server.close();
     const error = await failureOf(
@@ -194,17 +194,17 @@ describe("an upload that is refused", () => {
   });
 });
 
-describe("what is not there", () => {
+describe("a missing object or bucket", () => {
   test.for<[string, Answer]>([
-    ["a key", s3Error(404, "NoSuchKey", "The specified key does not exist.")],
-    ["a word about it", answer(404)],
-  ])("%s is null to read and gone to delete", async ([, reply], { start, expect }) => {
+    ["a missing key", s3Error(404, "NoSuchKey", "The specified key does not exist.")],
+    ["a 404 without a body", answer(404)],
+  ])("is null for get and succeeds for delete, with %s", async ([, reply], { start, expect }) => {
     const server = await start(reply);
     expect(await bucketAt(server.url).get("key")).toBeNull();
     await bucketAt(server.url).delete("key");
   });
 
-  test("the bucket is a failure of reading", async ({ start, expect }) => {
+  test("is an error for get if it is the bucket", async ({ start, expect }) => {
     const server = await start(s3Error(404, "NoSuchBucket", "No such bucket"));
     const error = await failureOf(bucketAt(server.url).get("key"));
     expect(error).toMatchObject({ failure: "invalid_bucket", status: 404, code: "NoSuchBucket" });

@@ -47,7 +47,7 @@ describe("a request", () => {
     );
   });
 
-  test("is signed for us-east-1 where no region is known", async ({ start, expect }) => {
+  test("is signed for us-east-1 if no region is known", async ({ start, expect }) => {
     const server = await start(stored);
     await bucketAt(server.url).put("key", bytes("body"));
     expect(server.seen[0]?.headers.authorization).toContain("/us-east-1/s3/aws4_request");
@@ -66,10 +66,7 @@ describe("a request", () => {
     expect(headers?.authorization).toContain(";x-amz-security-token,");
   });
 
-  test("goes to the path of the endpoint, and not to another address", async ({
-    start,
-    expect,
-  }) => {
+  test("goes to the endpoint's path, and to no other address", async ({ start, expect }) => {
     const other = await start(stored);
     const server = await start(answer(307, "", { location: `${other.url}/exports/key` }));
     const error = await failureOf(bucketAt(`${server.url}/s3/v1/`).put("key", bytes("body")));
@@ -79,7 +76,7 @@ describe("a request", () => {
   });
 });
 
-describe("a request is sent again", () => {
+describe("a request is repeated", () => {
   test.for<[string, Answer]>([
     ["to slow down", SLOW_DOWN],
     ["of an inner error", answer(500)],
@@ -91,7 +88,7 @@ describe("a request is sent again", () => {
     expect(server.seen.map(({ body }) => String(body))).toEqual(["body", "body"]);
   });
 
-  test("as often as it may be", async ({ start, expect }) => {
+  test("up to the maximum number of attempts", async ({ start, expect }) => {
     const server = await start(SLOW_DOWN);
     const error = await failureOf(bucketAt(server.url).put("key", bytes("body")));
     expect(error).toMatchObject({ failure: "unavailable", code: "SlowDown", status: 503 });
@@ -104,7 +101,7 @@ describe("a request is sent again", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test("once when it may leave an upload behind", async ({ start, expect }) => {
+  test("once if it may leave an upload behind", async ({ start, expect }) => {
     const server = await start(SLOW_DOWN);
     await failureOf(bucketAt(server.url).createMultipart("key"));
     expect(server.seen.map(({ method, path }) => [method, path])).toEqual([
@@ -113,7 +110,7 @@ describe("a request is sent again", () => {
     ]);
   });
 
-  test("not when that is out of the time it has", async ({ start, expect }) => {
+  test("not when there is no time left for it", async ({ start, expect }) => {
     const server = await start(SLOW_DOWN);
     const deadline = Date.now();
     const bucket = bucketAt(server.url, {}, { attempts: 50, deadline: () => deadline });
@@ -127,7 +124,7 @@ describe("a request is sent again", () => {
 });
 
 describe("a silent server", () => {
-  test("is waited for as long as a request may take", async ({ start, expect }) => {
+  test("is waited for up to the time-out of a request", async ({ start, expect }) => {
     const server = await start(silence);
     const bucket = bucketAt(server.url, {}, { attempts: 1, requestTimeoutMs: 50 });
     const error = await failureOf(bucket.put("key", bytes("body")));
@@ -138,7 +135,7 @@ describe("a silent server", () => {
     });
   });
 
-  test("that began its answer is not waited for longer", async ({ start, expect }) => {
+  test("is not waited for longer after the start of its answer", async ({ start, expect }) => {
     const server = await start((response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("half");
@@ -158,7 +155,7 @@ describe("a silent server", () => {
 });
 
 describe("a multipart upload", () => {
-  test("is completed by an answer that says so", async ({ start, expect }) => {
+  test("is completed by an answer with a completion", async ({ start, expect }) => {
     const server = await start(COMPLETED);
     await bucketAt(server.url).completeMultipart("key", "id/1", ['"a"', '"b&c"']);
     const [seen] = server.seen;
@@ -178,25 +175,25 @@ describe("a multipart upload", () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test("that is completed already is told apart", async ({ start, expect }) => {
+  test("is recognised as completed already", async ({ start, expect }) => {
     const server = await start(reset, s3Error(404, "NoSuchUpload", "Does not exist"));
     const error = await failureOf(bucketAt(server.url).completeMultipart("key", "id", ['"a"']));
     expect(error).toMatchObject({ failure: "no_such_upload", status: 404 });
   });
 
-  test("that is gone counts as aborted", async ({ start, expect }) => {
+  test("counts as aborted if it does not exist", async ({ start, expect }) => {
     const server = await start(s3Error(404, "NoSuchUpload", "Does not exist"));
     await bucketAt(server.url).abortMultipart("key", "id");
     expect(server.seen[0]?.method).toBe("DELETE");
   });
 
-  test("that may not be aborted is an error", async ({ start, expect }) => {
+  test("is an error if it may not be aborted", async ({ start, expect }) => {
     const server = await start(DENIED);
     const error = await failureOf(bucketAt(server.url).abortMultipart("key", "id"));
     expect(error.failure).toBe("access_denied");
   });
 
-  test("is not begun by a page", async ({ start, expect }) => {
+  test("is not started by an HTML page", async ({ start, expect }) => {
     const server = await start(answer(200, "<html><body>Hello</body></html>"));
     const error = await failureOf(bucketAt(server.url).createMultipart("key"));
     expect(error).toMatchObject({

@@ -7,7 +7,7 @@ import type { Region } from "../../../../src/lib/region.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../../migrations");
 
-/** The tables of the migrations, in memory. */
+/** Returns an in-memory database with the tables of the migrations. */
 export function migratedDatabase(region: Region = "us"): Database {
   const sqlite = new DatabaseSync(":memory:");
   onTestFinished(() => sqlite.close());

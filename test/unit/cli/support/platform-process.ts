@@ -1,16 +1,7 @@
-/** Serves the checkout that its argument names, in a process that a test can kill. */
-import { join } from "node:path";
+/** Serves the checkout in its argument, in a process that a test can kill. */
 import { startPlatform } from "../../../../cli/serve.ts";
+import { smallPlatformOptions } from "./small-platform-options.ts";
 
 const folder = process.argv[2] ?? "";
-const { url } = await startPlatform({
-  repoRoot: folder,
-  configPath: folder,
-  stateDir: join(folder, "state"),
-  graphHostModule: join(folder, "graph-host.js"),
-  port: 0,
-  watch: false,
-  schemas: false,
-  onLog: () => {},
-});
+const { url } = await startPlatform(smallPlatformOptions(folder));
 process.send?.(url);

@@ -1,4 +1,4 @@
-/** Reads the schemas of the project that its argument names, in a process that a test can kill. */
+/** Reads the schemas of the project in its argument, in a process that a test can kill. */
 import { resolve } from "node:path";
 import { beginReadingSchemas } from "../../../../cli/project/extract-schemas.ts";
 import { loadProjectConfig } from "../../../../cli/project/langgraph-json.ts";

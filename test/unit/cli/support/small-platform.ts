@@ -39,7 +39,7 @@ tag = "v1"
 new_sqlite_classes = ["NotesObject"]
 `;
 
-/** Keeps the same note in an object, in D1 and in R2. */
+/** A Worker that keeps the same note in an object, in D1 and in R2. */
 const WORKER = `
 import { DurableObject } from "cloudflare:workers";
 import pathname from "./notes-path.txt";
@@ -103,7 +103,7 @@ export default {
 };
 `;
 
-/** Answers with the value that the graph "answer" exports. */
+/** A graph host that answers with the value that the graph "answer" exports. */
 const GRAPH_HOST = `
 import { WorkerEntrypoint } from "cloudflare:workers";
 export function defineGraphHost({ graphs }) {
@@ -127,7 +127,7 @@ export function defineGraphHost({ graphs }) {
 }
 `;
 
-/** A checkout with a small Worker, and a project of one graph, to start platforms of. */
+/** Returns a checkout with a small Worker and a project of one graph, from which platforms can be started. */
 export function smallPlatform(): string {
   return temporaryProject({
     "wrangler.toml": WRANGLER_TOML,

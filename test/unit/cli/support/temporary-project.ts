@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder with the given files, which is removed when the test is over. */
+/** Writes the given files into a folder that is removed when the test is over. */
 export function temporaryProject(files: Record<string, string | object>): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "threadworks-")));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** Reads types as the isolate of a build does, in a thread that has the declarations of what is installed here. */
+/** Reads types as the isolate of a build does, in a thread that has the declarations of this repository's packages. */
 import { getBuiltinModule } from "node:process";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
@@ -6,7 +6,7 @@ import { readTypes } from "../../../../cli/type-reader/read-types.ts";
 import { packArchive } from "../../../../src/lib/package-archive.ts";
 import type { TypesRequest } from "../../../../src/lib/remote-types.ts";
 
-/** The bundle has files in memory in the place of these. */
+/** The bundle replaces these functions by a file system in memory. */
 const { readdirSync, readFileSync } = getBuiltinModule("node:fs");
 
 const { request, root } = workerData as { request: TypesRequest; root: string };

@@ -56,9 +56,7 @@ describe("buildCode", () => {
     });
   });
 
-  test("parses no more JSON than a load should: the rest are files to be read", async ({
-    expect,
-  }) => {
+  test("parses a bounded amount of JSON, and keeps the rest as files", async ({ expect }) => {
     const large = JSON.stringify("x".repeat(1_500_000));
     const packed = await tarball({ ...PROJECT, "a.json": large, "b.json": large, "c.json": "{}" });
     const { modules } = (await buildCode(packed, null)).code;
@@ -66,7 +64,7 @@ describe("buildCode", () => {
     expect(types).toEqual(["project.js js", "a.json json", "b.json text", "c.json json"]);
   });
 
-  test("takes folders and leading dots as archivers write them", async ({ expect }) => {
+  test("accepts folders and leading dots as archivers write them", async ({ expect }) => {
     const folder: TarEntry = { header: { name: "./lib/", size: 0, type: "directory" } };
     const packed = await tarball({ "./threadworks.json": MANIFEST, "./project.js": "export {}" }, [
       folder,
@@ -127,18 +125,14 @@ describe("buildCode", () => {
       "built for version 2 of the runtime",
     ],
     [
-      "a main module that is not there",
+      "a missing main module",
       () => tarball({ ...PROJECT, "threadworks.json": MANIFEST.replace("project.js", "other.js") }),
       '"other.js" as main',
     ],
-    [
-      "text that is none",
-      () => tarball({ ...PROJECT, "a.js": new Uint8Array([0xff]) }),
-      "not UTF-8",
-    ],
+    ["invalid text", () => tarball({ ...PROJECT, "a.js": new Uint8Array([0xff]) }), "not UTF-8"],
     ["bytes that are no gzip", async () => toBuffer(new Uint8Array(600)), "not a gzipped tarball"],
     [
-      "a gzip that is no tar",
+      "a gzip that is not a tar",
       async () => toBuffer(gzipSync(new Uint8Array(2048).fill(65))),
       "not a gzipped tarball",
     ],
@@ -170,7 +164,7 @@ describe("buildCode", () => {
     expect(error?.message).toContain(reason);
   });
 
-  test("refuses a configuration file that is not in it", async ({ expect }) => {
+  test("refuses a missing configuration file", async ({ expect }) => {
     await expect(buildCode(await tarball(PROJECT), "app/langgraph.json")).rejects.toThrow(
       'langgraph_config_path is "app/langgraph.json"',
     );

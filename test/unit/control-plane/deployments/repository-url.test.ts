@@ -15,11 +15,11 @@ test.for([
   ["http://github.com/acme/agents", null],
   ["https://github.com.example.com/acme/agents", null],
   ["git@github.com:acme/agents.git", null],
-] as const)("%s names %o", ([url, repository], { expect }) => {
+] as const)("the URL %s names %o", ([url, repository], { expect }) => {
   expect(parseRepositoryUrl(url, HOST)).toEqual(repository);
 });
 
-test("a Git host may be below a path", ({ expect }) => {
+test("a Git host can be below a path", ({ expect }) => {
   const host = "https://git.example.com/hub";
   expect(parseRepositoryUrl(`${host}/acme/agents`, host)).toEqual({
     owner: "acme",

@@ -10,7 +10,7 @@ const SETTINGS = {
 };
 
 describe("the account of an installation", () => {
-  test("is there for the workspaces that are named, and for no other", ({ expect }) => {
+  test("exists for the named workspaces only", ({ expect }) => {
     expect(integrationOf(SETTINGS, ONE)?.host).toEqual({
       apiUrl: "https://api.git.test",
       token: "token",
@@ -21,7 +21,7 @@ describe("the account of an installation", () => {
     expect(integrationOf({ ...SETTINGS, githubToken: "" }, ONE)).toBe(null);
   });
 
-  test("has the same id at all times, and another one for another workspace", ({ expect }) => {
+  test("has a stable id, which differs between workspaces", ({ expect }) => {
     const all = { ...SETTINGS, githubTokenWorkspaces: ["*"] };
     const [first, again, other] = [ONE, ONE, OTHER].map((id) => integrationOf(all, id)?.id);
     expect(first).toMatch(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

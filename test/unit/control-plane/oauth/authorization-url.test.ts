@@ -15,7 +15,7 @@ function queryOf(url: string): Record<string, string> {
 describe("authorizationUrl", () => {
   const provider = { auth_url: "https://notes.example/auth", client_id: "c&d", resource: null };
 
-  test("asks for a code", ({ expect }) => {
+  test("requests a code", ({ expect }) => {
     const url = authorizationUrl({ ...provider, provider_type: null }, REQUEST);
     expect(new URL(url).pathname).toBe("/auth");
     expect(queryOf(url)).toEqual({
@@ -27,19 +27,19 @@ describe("authorizationUrl", () => {
     });
   });
 
-  test("has no scope when none is asked for, and a challenge with PKCE", ({ expect }) => {
+  test("has no scope if none is requested, and a challenge with PKCE", ({ expect }) => {
     const request = { ...REQUEST, scopes: [], codeChallenge: "x" };
     const query = queryOf(authorizationUrl({ ...provider, provider_type: null }, request));
     expect(query["scope"]).toBeUndefined();
     expect(query).toMatchObject({ code_challenge: "x", code_challenge_method: "S256" });
   });
 
-  test("says what the token is to be for", ({ expect }) => {
+  test("has the resource that the token is for", ({ expect }) => {
     const mcp = { ...provider, provider_type: null, resource: "https://mcp.example/notes" };
     expect(queryOf(authorizationUrl(mcp, REQUEST))["resource"]).toBe("https://mcp.example/notes");
   });
 
-  test("asks Slack in the user's name, with commas", ({ expect }) => {
+  test("asks Slack for user scopes, separated by commas", ({ expect }) => {
     const slack = {
       ...provider,
       auth_url: "https://slack.com/oauth/v2/authorize?team=T1",

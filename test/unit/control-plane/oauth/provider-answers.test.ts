@@ -6,7 +6,7 @@ import {
 } from "../../../../src/control-plane/oauth/provider-answers.ts";
 
 describe("standardAnswer", () => {
-  test("drops the ID token and what says nothing", ({ expect }) => {
+  test("drops the ID token and empty members", ({ expect }) => {
     const body = {
       access_token: "t",
       token_type: "Bearer",
@@ -20,9 +20,7 @@ describe("standardAnswer", () => {
     });
   });
 
-  test("makes a text of a list of scopes, and a bearer token of one without a type", ({
-    expect,
-  }) => {
+  test("joins a list of scopes, and assumes a bearer token without a type", ({ expect }) => {
     const body = { access_token: "t", scope: ["a", "b"] };
     expect(standardAnswer({ status: 200, body }, null)).toEqual({
       status: 200,
@@ -37,7 +35,7 @@ describe("standardAnswer", () => {
     [401, { error: "invalid_client" }, null, 401],
     [500, { error: "server_error" }, null, 500],
   ] as const)(
-    "of status %i with %j at %s has status %i",
+    "with status %i and %j at %s has status %i",
     ([status, body, type, seen], { expect }) => {
       const answer = standardAnswer({ status, body }, type);
       expect(answer.status).toBe(seen);
@@ -46,7 +44,7 @@ describe("standardAnswer", () => {
   );
 
   test.for([[null], ["text"], [7], [[{ access_token: "t" }]], [undefined]] as const)(
-    "leaves %j as it is",
+    "does not change %j",
     ([body], { expect }) => {
       expect(standardAnswer({ status: 200, body }, "slack")).toEqual({ status: 200, body });
     },
@@ -68,7 +66,7 @@ describe("standardAnswer", () => {
     },
   };
 
-  test("takes the user's token of Slack, not the bot's", ({ expect }) => {
+  test("returns Slack's user token, not the bot's", ({ expect }) => {
     expect(standardAnswer({ status: 200, body: SLACK }, "slack").body).toMatchObject({
       access_token: "xoxp-user",
       token_type: "bearer",
@@ -83,7 +81,7 @@ describe("standardAnswer", () => {
     });
   });
 
-  test("tells whose it is, and what else a client needs", ({ expect }) => {
+  test("returns the user, and other values that a client needs", ({ expect }) => {
     expect(accountLabel(SLACK, "slack")).toBe("Acme");
     expect(accountLabel(SLACK, null)).toBeNull();
     expect(tokenMetadata(SLACK, "slack")).toEqual({

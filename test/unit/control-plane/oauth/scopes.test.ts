@@ -32,17 +32,17 @@ describe("coversScopes", () => {
     [["User.Read"], [`${graph}Mail.Send`], "microsoft", false],
     [[`${graph}User.Read`], ["User.Read"], null, false],
     [[], ["openid"], "slack", false],
-  ] as const)("of %j for %j at %s: %j", ([granted, needed, type, covers], { expect }) => {
+  ] as const)("returns for %j and %j at %s: %j", ([granted, needed, type, covers], { expect }) => {
     expect(coversScopes(granted, needed, type)).toBe(covers);
   });
 });
 
 describe("scopesToAsk", () => {
-  test("keeps what the token had that is replaced", ({ expect }) => {
+  test("includes the scopes of the token that is replaced", ({ expect }) => {
     expect(scopesToAsk(["b", "c"], ["a", "b"], null)).toEqual(["b", "c", "a"]);
   });
 
-  test("asks Microsoft for a refresh token", ({ expect }) => {
+  test("requests a refresh token from Microsoft", ({ expect }) => {
     expect(scopesToAsk(["User.Read"], [], "microsoft")).toEqual(["User.Read", "offline_access"]);
     expect(scopesToAsk(["offline_access"], [], "microsoft")).toEqual(["offline_access"]);
   });

@@ -22,7 +22,7 @@ function chunk(content: unknown, more: object = {}): [string, unknown] {
 const TASK = { id: "1", name: "agent", interrupts: [], error: null };
 
 describe("messages", () => {
-  test("come in blocks that follow each other, and end with their node", () => {
+  test("come in consecutive blocks, and end with their node", () => {
     const call = (args: string, more = {}) =>
       chunk("", { tool_call_chunks: [{ index: 0, args, ...more }] });
     const events = translate([
@@ -83,7 +83,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("show reasoning, media and what nobody knows as blocks of their own", () => {
+  test("have separate blocks for reasoning, media and unknown types", () => {
     const events = translate([
       chunk([{ type: "thinking", thinking: "Hm", index: 0 }]),
       chunk([{ type: "thinking", signature: "s", index: 0 }]),
@@ -101,7 +101,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("of a tool call that is no JSON say so", () => {
+  test("mark a tool call with invalid JSON", () => {
     const chunks = [{ index: 0, id: "c", name: "look", args: "{oops" }];
     const events = translate([
       chunk("", { tool_call_chunks: chunks }),
@@ -115,7 +115,7 @@ describe("messages", () => {
     );
   });
 
-  test("tell long arguments in proportion to their length", () => {
+  test("grow in proportion to long arguments", () => {
     const part = "x".repeat(10);
     const log = Array.from({ length: 2000 }, () =>
       chunk("", { tool_call_chunks: [{ index: 0, id: "c", name: "n", args: part }] }),
@@ -124,7 +124,7 @@ describe("messages", () => {
     expect(size).toBeLessThan(20 * 2000 * part.length);
   });
 
-  test("that models of one node write side by side are told apart", () => {
+  test("of concurrent models in one node are kept apart", () => {
     const events = translate([
       chunk("a"),
       chunk("b", { id: "n" }),
@@ -141,7 +141,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("that were returned as a whole are whole, once, and those of tools are none", () => {
+  test("that a node returns are complete and come once, except those of tools", () => {
     const whole = (type: string) => [{ id: type, type, content: "x" }, AT];
     const events = translate([
       ["messages", whole("human")],
@@ -159,7 +159,7 @@ describe("messages", () => {
 });
 
 describe("graphs and nodes", () => {
-  test("begin before what they do, and end with their task", () => {
+  test("begin before their content, and end with their task", () => {
     const events = translate([
       ["values|child:2|inner:3", { a: 1 }],
       ["tasks|child:2", { id: "3", name: "inner", result: {}, interrupts: [], error: "no" }],
@@ -174,7 +174,7 @@ describe("graphs and nodes", () => {
     ]);
   });
 
-  test("say which tool call they are for", () => {
+  test("name the tool call that they belong to", () => {
     const input = { lg_tool_call: { id: "c" } };
     const events = translate([
       ["tasks", { id: "1", name: "tools", input, interrupts: [] }],
@@ -187,7 +187,7 @@ describe("graphs and nodes", () => {
 });
 
 describe("a state", () => {
-  test("has messages of the protocol's form, and no interrupts", () => {
+  test("has messages in the protocol's form, and no interrupts", () => {
     const call = { id: "c", function: { name: "look", arguments: '{"a":1}' } };
     const events = translate([
       [
@@ -223,7 +223,7 @@ describe("a state", () => {
   });
 });
 
-test("a run that answers interrupts says so when it begins, and begins once", () => {
+test("a run that answers interrupts reports this at its start, and starts once", () => {
   const events = translate(
     [
       ["metadata", { run_id: "r", attempt: 1 }],
@@ -238,7 +238,7 @@ test("a run that answers interrupts says so when it begins, and begins once", ()
   expect(of(events, "lifecycle")).toHaveLength(2);
 });
 
-test("what a graph writes has a name where it gives it one", () => {
+test("a custom event has a name if the graph sets one", () => {
   const events = translate([
     ["custom", { a: 1 }],
     ["custom", { name: "n", payload: 2 }],
@@ -246,11 +246,11 @@ test("what a graph writes has a name where it gives it one", () => {
   expect(of(events, "custom")).toEqual([{ payload: { a: 1 } }, { name: "n", payload: 2 }]);
 });
 
-describe("what transformers tell", () => {
+describe("a transformer's events", () => {
   const made = (method: string, data: unknown, namespace: unknown = ["helper:1"]) =>
     ["protocol-event", { method, namespace, data }] as [string, unknown];
 
-  test("comes behind the beginning of its path, and ends what it says has ended", () => {
+  test("come after the start of their path, and can end it", () => {
     const graph_name = "helper";
     const cause = { type: "toolCall", tool_call_id: "c" };
     expect(
@@ -267,7 +267,7 @@ describe("what transformers tell", () => {
     ]);
   });
 
-  test("stands for the next entry alone, and not across attempts", () => {
+  test("replace only the next entry, and none of another attempt", () => {
     const kept = { method: "values", namespace: [], data: { kept: true } };
     const values = (at: number) => ["values", { at }] as [string, unknown];
     const instead = ["protocol-instead", [kept]] as [string, unknown];
@@ -276,7 +276,7 @@ describe("what transformers tell", () => {
     expect(of(told, "values")).toEqual([{ kept: true }, { at: 2 }, { at: 3 }]);
   });
 
-  test("is left out when it is no event", () => {
+  test("are dropped if they are invalid", () => {
     const odd = [
       made("custom", null),
       made("shout", {}),

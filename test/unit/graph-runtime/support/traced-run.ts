@@ -5,7 +5,7 @@ export const RUN_ID = "0198c0de-0000-7000-8000-000000000001";
 /** 2026-08-01T12:00:00.123Z */
 export const STARTED_AT = Date.UTC(2026, 7, 1, 12, 0, 0, 123);
 
-/** A run as it left in the batches, updates laid over creates. */
+/** A run as sent in the batches, with its updates applied to its create. */
 export type RecordedRun = {
   id: string;
   trace_id: string;

@@ -1,4 +1,4 @@
-import { decide } from "../../../../src/rate-limits/decide.ts";
+import { decideAdmission } from "../../../../src/rate-limits/decide.ts";
 import { LocalLimiters } from "../../../../src/rate-limits/local-limiter.ts";
 import {
   SlidingWindow,
@@ -13,31 +13,31 @@ import { VirtualTime } from "./virtual-time.ts";
 export type Traffic = {
   limit: Limit;
   isolates: number;
-  /** Requests a second, of all isolates, as a multiple of what the limit allows. */
+  /** Requests a second over all isolates, as a multiple of the limit's rate. */
   load: number;
-  /** How often the limit's interval passes. */
+  /** Number of the limit's intervals to simulate. */
   intervals: number;
-  /** Up to so many requests come at once. */
+  /** Maximum number of requests that come at once. */
   burst: number;
-  /** Between isolate and object, one way, at most. */
+  /** Maximum latency between isolate and object, one way. */
   latencyMs: number;
-  /** How often things go wrong, in each interval: of the object, and of each isolate. */
+  /** Number of faults in each interval, for the object and for each isolate. */
   faults: number;
   seed: number;
 };
 
 export type Outcome = {
-  /** When requests were admitted, in order. */
+  /** Times at which requests were admitted, in order. */
   admitted: number[];
   refused: number;
-  /** Calls of the object, and those of them that a request waited for. */
+  /** Number of calls of the object, and of those that a request waited for. */
   asked: number;
   waited: number;
 };
 
 const HOUR_MS = 3_600_000;
 
-/** Runs the object and the isolates of one limit and client on a time of their own. */
+/** Simulates the object and the isolates of one limit and client in virtual time. */
 export async function simulate(traffic: Traffic): Promise<Outcome> {
   const time = new VirtualTime();
   const random = randomOf(traffic.seed);
@@ -57,7 +57,7 @@ export async function simulate(traffic: Traffic): Promise<Outcome> {
   return outcome;
 }
 
-/** What is on disk survives; the clock is set back by any time, and ahead within the margin. */
+/** An object that restarts with its stored state. Its clock is set back by any time, and ahead within the margin. */
 class SimulatedObject {
   readonly #time: VirtualTime;
   readonly #traffic: Traffic;
@@ -75,7 +75,7 @@ class SimulatedObject {
     this.#random = random;
     this.#outcome = outcome;
     const { windowMs } = windowTimes(traffic.limit);
-    // Steps within any one window add up, and there are a few in one.
+    // Several steps within one window add up, so each is a fraction of the margin.
     this.#mayStepAheadMs = (windowMs - traffic.limit.seconds * 1000) / 50;
     this.#window = this.#open();
   }
@@ -116,7 +116,7 @@ class SimulatedObject {
   }
 }
 
-/** Its clock is set ahead by any time, and back by steps that show; it may end and begin anew. */
+/** An isolate that may restart. Its clock is set ahead by any time, and back by visible steps. */
 class SimulatedIsolate {
   readonly #time: VirtualTime;
   readonly #traffic: Traffic;
@@ -163,7 +163,7 @@ class SimulatedIsolate {
     const limiter = this.#limiters.get("the only one");
     const startedAt = this.#time.now;
     let admittedAt: number | null = null;
-    const decision = await decide(limiter, limit, {
+    const decision = await decideAdmission(limiter, limit, {
       ask: async (request) => {
         await this.#hop();
         this.#mayLose();
@@ -206,7 +206,7 @@ class SimulatedIsolate {
 
   #reading(): number {
     let reading = Math.floor(this.#time.now + this.#offset);
-    // Set back by less than what has passed since, a clock looks right.
+    // A clock that is set back by less than the time since its last reading looks right, so it is set back further.
     if (this.#wasSetBack && reading >= this.#lastReading) {
       this.#offset -= reading - this.#lastReading + 1;
       reading = this.#lastReading - 1;
@@ -221,7 +221,7 @@ function exponential(random: () => number): number {
   return -Math.log(1 - random());
 }
 
-/** A generator of numbers below 1 that the seed decides. */
+/** Returns a generator of numbers below 1 that depend only on the seed. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

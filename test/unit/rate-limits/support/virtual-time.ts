@@ -1,22 +1,22 @@
-/** Enough for everything that follows from one event without waiting. */
+/** Enough turns for everything that follows from one event without waiting. */
 const MICROTASKS = 24;
 
 type Event = { at: number; order: number; run: () => void };
 
-/** A time that only passes when nothing is left to do, so that hours of it take seconds. */
+/** Time that passes only when nothing is left to do, so that hours of it take seconds. */
 export class VirtualTime {
   now = 0;
   readonly #events: Event[] = [];
   #order = 0;
 
-  /** Resolves when so many milliseconds have passed. */
+  /** Resolves after `ms` milliseconds of virtual time. */
   wait(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#push({ at: this.now + Math.max(0, ms), order: (this.#order += 1), run: resolve });
     return promise;
   }
 
-  /** Lets what is going on go on until then. */
+  /** Runs everything up to the time `end`. */
   async runUntil(end: number): Promise<void> {
     for (;;) {
       await settled();

@@ -21,7 +21,7 @@ function feedback(columns: Partial<ShardFeedback>): ShardFeedback {
   };
 }
 
-/** What merging the statistics of each run says, and what those of all rows at once would. */
+/** Returns the merged statistics of the single runs, and those of all rows at once. */
 function bothWays(runs: ShardFeedback[][]) {
   return {
     merged: mergeFeedbackStats(runs.map((rows) => JSON.stringify(feedbackStats(rows)))),
@@ -30,7 +30,7 @@ function bothWays(runs: ShardFeedback[][]) {
 }
 
 describe("mergeFeedbackStats", () => {
-  test("has nothing of nothing", ({ expect }) => {
+  test("returns nothing for no runs", ({ expect }) => {
     expect(mergeFeedbackStats([])).toEqual({});
   });
 
@@ -71,7 +71,7 @@ describe("mergeFeedbackStats", () => {
     });
   });
 
-  test("keeps the scores of a run beside another with labels only", ({ expect }) => {
+  test("keeps the scores of a run beside another one with labels only", ({ expect }) => {
     const { merged } = bothWays([
       [feedback({ value: '"good"' })],
       [feedback({ score: 1 }), feedback({ score: 2 })],

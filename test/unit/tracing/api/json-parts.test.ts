@@ -6,7 +6,7 @@ import {
   nextLimit,
 } from "../../../../src/tracing/api/json-parts.ts";
 
-/** Items 1, 2, ... `total`, of which the even ones are left out when `odd`. */
+/** Returns the items 1 to `total`, without the even ones if `odd` is set. */
 function numbers(
   total: number,
   { chunk, limit, odd = false }: { chunk: number; limit: number | null; odd?: boolean },
@@ -36,7 +36,7 @@ async function answer(source: ItemSource<number>): Promise<unknown> {
 }
 
 describe("itemsJson", () => {
-  test("reads a page in chunks, and says where the next one begins", async ({ expect }) => {
+  test("reads a page in chunks, and reports where the next one begins", async ({ expect }) => {
     const { asked, source } = numbers(20, { chunk: 4, limit: 10 });
     expect(await answer(source)).toEqual({
       items: Array.from({ length: 10 }, (_, index) => ({ n: index + 1 })),
@@ -49,27 +49,27 @@ describe("itemsJson", () => {
     ]);
   });
 
-  test("ends where there are no more", async ({ expect }) => {
+  test("ends when there are no more items", async ({ expect }) => {
     const { asked, source } = numbers(5, { chunk: 4, limit: 10 });
     expect(await answer(source)).toEqual({ items: [1, 2, 3, 4, 5].map((n) => ({ n })) });
     expect(asked).toHaveLength(2);
     expect(await answer(numbers(0, { chunk: 4, limit: 10 }).source)).toEqual({ items: [] });
   });
 
-  test("without a limit has all", async ({ expect }) => {
+  test("returns everything without a limit", async ({ expect }) => {
     const { source } = numbers(9, { chunk: 2, limit: null });
     expect(await answer(source)).toEqual({
       items: [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => ({ n })),
     });
   });
 
-  test("counts what was left out", async ({ expect }) => {
+  test("counts skipped items", async ({ expect }) => {
     const { asked, source } = numbers(9, { chunk: 2, limit: 4, odd: true });
     expect(await answer(source)).toEqual({ items: [{ n: 1 }, { n: 3 }], next_cursor: "4" });
     expect(asked).toHaveLength(2);
   });
 
-  test("ends with a cursor where no more may be read", async ({ expect }) => {
+  test("ends with a cursor at the maximum of reads", async ({ expect }) => {
     const { source } = numbers(9, { chunk: 2, limit: 8 });
     let reads = 0;
     const read: typeof source.read = async (after, limit) => {
@@ -82,7 +82,7 @@ describe("itemsJson", () => {
     });
   });
 
-  test("breaks off when a later chunk cannot be read", async ({ expect }) => {
+  test("aborts when a later chunk cannot be read", async ({ expect }) => {
     const { source } = numbers(9, { chunk: 2, limit: null });
     const first = (await source.read(0, 2)) ?? NOTHING;
     const failing = { ...source, read: () => Promise.reject(new Error("no shard")) };

@@ -43,13 +43,13 @@ describe("judgementProblem", () => {
     [{ type: "categorical", categories: [] }, { score: 3 }, null],
     [{ type: "categorical" }, { score: 3 }, null],
     [{ type: "freeform", min: 0, max: 1 }, { score: 3 }, null],
-  ])("%j with %j is %j", ([config, judgement, problem], { expect }) => {
+  ])("returns for %j with %j: %j", ([config, judgement, problem], { expect }) => {
     expect(judgementProblem(config, judgement)).toEqual(problem);
   });
 });
 
 describe("configText", () => {
-  test("is the same for configs that mean the same", ({ expect }) => {
+  test("is equal for configs that mean the same", ({ expect }) => {
     const short: FeedbackConfig = { type: "categorical", categories: [{ value: 1 }] };
     const long: FeedbackConfig = {
       categories: [{ label: null, value: 1 }],
@@ -61,7 +61,7 @@ describe("configText", () => {
     expect(configText(continuous)).not.toBe(configText({ ...continuous, max: 2 }));
   });
 
-  test("is read back", ({ expect }) => {
+  test("can be parsed again", ({ expect }) => {
     expect(readConfig(configText(continuous))).toEqual({ ...continuous, categories: null });
   });
 });

@@ -13,7 +13,7 @@ describe("tokenExpiry", () => {
     [{ expires_in: { days: 1, hours: 2, minutes: 30 } }, NOW + 26.5 * HOUR],
     [{ expires_in: { minutes: 1 } }, NOW + 60_000],
     [{ expires_at: (NOW + HOUR) * 1000 + 999 }, NOW + HOUR],
-  ] as const)("of %j is %j", ([given, expected], { expect }) => {
+  ] as const)("returns for %j: %j", ([given, expected], { expect }) => {
     expect(tokenExpiry(given, NOW)).toBe(expected);
   });
 });
@@ -21,7 +21,7 @@ describe("tokenExpiry", () => {
 describe("tokensCreateSchema", () => {
   const token = { run_id: "0198c0de-0000-7000-8000-000000000001", feedback_key: "k" };
 
-  test("takes one or a list", ({ expect }) => {
+  test("accepts one token or a list", ({ expect }) => {
     const expires_at = "2026-08-01T00:00:00Z";
     expect(tokensCreateSchema.parse({ ...token, expires_at })).toEqual({
       ...token,

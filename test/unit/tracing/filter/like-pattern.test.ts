@@ -10,7 +10,7 @@ import {
 
 const database = new DatabaseSync(":memory:");
 
-/** What the SQL says, also of patterns that are short enough for SQLite. */
+/** Returns the result of the SQL, also for patterns that are short enough for SQLite. */
 function matches(pattern: string, text: string): boolean {
   const { text: condition, params } = longLikeSql("given.x", parseLike(pattern));
   const row = database
@@ -28,8 +28,8 @@ function toRegExp({ pieces }: LikePattern): RegExp {
 
 const text = (...units: string[]) => fc.array(fc.constantFrom(...units)).map((all) => all.join(""));
 
-describe("a pattern that SQLite does not take", () => {
-  test("matches what the wildcards say", ({ expect }) => {
+describe("a pattern that is too long for SQLite", () => {
+  test("matches by its wildcards", ({ expect }) => {
     const seen = { yes: 0, no: 0 };
     const pattern = text("a", "b", "_", "%", "é", "\\%", "A");
     const property = fc.property(pattern, text("a", "b", "é", "%", "B", "😀"), (like, given) => {
@@ -42,7 +42,7 @@ describe("a pattern that SQLite does not take", () => {
   });
 
   test.for([2047, 2048, 2049, 4096, 10_000])(
-    "finds pieces where blocks of the text meet: %i characters in",
+    "matches at boundaries between blocks of the text: %i characters in",
     (before, { expect }) => {
       const like = `%b_${"c".repeat(60)}_d%${"e".repeat(3)}__f%g`;
       for (const shift of [0, 1, 30, 64]) {
@@ -56,7 +56,7 @@ describe("a pattern that SQLite does not take", () => {
     },
   );
 
-  test("takes time that grows with the text as the text does", ({ expect }) => {
+  test("takes time in proportion to the text", ({ expect }) => {
     const long = "a".repeat(100_000);
     expect(matches(`%${"a_%".repeat(300)}b`, long)).toBe(false);
     expect(matches(`%${"a_%".repeat(300)}b%`, `b${long}`)).toBe(false);

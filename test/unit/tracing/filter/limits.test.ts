@@ -6,7 +6,7 @@ import {
   parseFilter,
   type ScopeTexts,
 } from "../../../../src/tracing/filter/filter.ts";
-import { joined } from "../../../../src/tracing/filter/condition.ts";
+import { joinConditions } from "../../../../src/tracing/filter/condition.ts";
 import { refusal } from "./refusal.ts";
 
 const or = (test: string, times: number): string =>
@@ -23,8 +23,8 @@ function refusedScopes(texts: ScopeTexts): FilterError {
   throw new Error("accepted");
 }
 
-describe("the limits", () => {
-  test("are 80 values in one filter", ({ expect }) => {
+describe("a filter", () => {
+  test("can have 80 values", ({ expect }) => {
     expect(() => parseFilter(names(80))).not.toThrow();
     const { message, position } = refusal(names(81));
     expect(position).toBe(0);
@@ -34,7 +34,9 @@ describe("the limits", () => {
     );
   });
 
-  test("are 80 values in all filters of a request, known traces not counted", ({ expect }) => {
+  test("can have 80 values together with others of a request, apart from known traces", ({
+    expect,
+  }) => {
     const texts = { filter: names(26), traceFilter: names(27), treeFilter: names(27) };
     const known = { trace: ["a"], tree: ["b"] };
     expect(compileScopes(texts, "r", known).params).toHaveLength(82);
@@ -43,12 +45,12 @@ describe("the limits", () => {
     expect(error.scope).toBeUndefined();
   });
 
-  test("count a list as one value", ({ expect }) => {
+  test("counts a list as one value", ({ expect }) => {
     const list = Array.from({ length: 200 }, (_, n) => `"n${n}"`).join(", ");
     expect(() => parseFilter(or(`in(name, [${list}])`, 30))).not.toThrow();
   });
 
-  test("hold for conditions without values too", ({ expect }) => {
+  test("is also limited in conditions without values", ({ expect }) => {
     expect(refusal(or("eq(metadata_key, null)", 1000)).message).toBe(
       "at character 0: there are too many conditions",
     );
@@ -68,7 +70,7 @@ describe("an error in one of several texts", () => {
 });
 
 describe("compiled SQL", () => {
-  test("holds none of the filter's texts", ({ expect }) => {
+  test("contains no text of the filter", ({ expect }) => {
     const texts = { filter: `and(eq(name, "it's"), in(tags, ["it's"]), like(error, "it's%"))` };
     const { text, params } = compileScopes({ ...texts, treeFilter: texts.filter }, "r");
     expect(text).not.toContain("it's");
@@ -78,15 +80,15 @@ describe("compiled SQL", () => {
     expect(text.match(/\?/g)).toHaveLength(params.length);
   });
 
-  test("of a question to another shard begins with the traces that are asked for", ({ expect }) => {
+  test("begins a query of another shard with the requested traces", ({ expect }) => {
     const { params } = matchingTracesSql("tree", 'eq(name, "x")', ["t1", "t2"]);
     expect(params).toEqual(['["t1","t2"]', "x"]);
   });
 
-  test("joins shallow conditions before deep ones", ({ expect }) => {
+  test("puts shallow conditions before deep ones", ({ expect }) => {
     const leaf = (name: string) => ({ text: name, params: [name], depth: 0 });
     const deep = { text: "deep", params: ["deep"], depth: 9 };
-    const all = joined("AND", [deep, leaf("a"), leaf("b"), leaf("c")]);
+    const all = joinConditions("AND", [deep, leaf("a"), leaf("b"), leaf("c")]);
     expect(all).toEqual({
       text: "((c AND (a AND b)) AND deep)",
       params: ["c", "a", "b", "deep"],

@@ -51,18 +51,18 @@ describe("a filter's tree", () => {
       "input_value",
       { op: "in", values: ["x".repeat(250)] },
     ],
-  ])("has the value in the unit of the column: %s", ([text, field, test], { expect }) => {
+  ])("converts a value to the unit of the column: %s", ([text, field, test], { expect }) => {
     expect(parseFilter(text)).toEqual(predicate(field, test));
   });
 
-  test("of a search has the words in lower case, each once", ({ expect }) => {
+  test("has the distinct words of a search in lower case", ({ expect }) => {
     expect(parseFilter('search("The naïve, a 42 the chat_model!")')).toEqual({
       kind: "words",
       words: ["the", "naïve", "42", "chat_model"],
     });
   });
 
-  test("of has(metadata, ...) has the pairs in the object", ({ expect }) => {
+  test("has the pairs of the object in has(metadata, ...)", ({ expect }) => {
     expect(
       parseFilter(`has(metadata, '{"env": "prod", "user": {"id": 7, "ok": [true, "x"]}}')`),
     ).toEqual({
@@ -77,12 +77,12 @@ describe("a filter's tree", () => {
     expect(parseFilter("has(metadata, '{}')")).toEqual({ kind: "metadata", leaves: [] });
   });
 
-  test("of exists(metadata, ...) has the key", ({ expect }) => {
+  test("has the key of exists(metadata, ...)", ({ expect }) => {
     expect(parseFilter('exists(metadata, "env")')).toEqual({ kind: "metadata key", key: "env" });
   });
 });
 
-describe("a filter with a wrong name or type", () => {
+describe("a wrong name or type", () => {
   const functions =
     "and, or, not, eq, neq, gt, gte, lt, lte, in, like, notlike, has, exists, search";
   const status = '"pending", "success", "error", "interrupted"';
@@ -155,7 +155,7 @@ describe("a filter with a wrong name or type", () => {
       7,
       "exists cannot be used with tags, only has, eq, neq, in, like, notlike, search",
     ],
-  ])("%s", ([text, position, problem], { expect }) => {
+  ])("is refused: %s", ([text, position, problem], { expect }) => {
     const { message, position: at } = refusal(text);
     expect(at).toBe(position);
     expect(message.replace(`at character ${position}: `, "")).toEqual(
@@ -163,7 +163,7 @@ describe("a filter with a wrong name or type", () => {
     );
   });
 
-  test("names all fields, and the nearest", ({ expect }) => {
+  test("names all fields, and the nearest one", ({ expect }) => {
     const { message, position } = refusal('and(eq(is_root, true), eq(metadata_kye, "x"))');
     expect(position).toBe(26);
     expect(message).toBe(
@@ -177,12 +177,12 @@ describe("a filter with a wrong name or type", () => {
     );
   });
 
-  test("asks for metadata that is nested too deep for recursion", ({ expect }) => {
+  test("is refused for metadata that is nested too deeply for recursion", ({ expect }) => {
     const text = `has(metadata, '${'{"a":'.repeat(7_000)}{}${"}".repeat(7_000)}')`;
     expect(refusal(text).position).toBe(14);
   });
 
-  test("searches for more words than 32", ({ expect }) => {
+  test("is refused for a search with more than 32 words", ({ expect }) => {
     const words = Array.from({ length: 33 }, (_, n) => `w${n}`);
     expect(() => parseFilter(`search("${words.slice(1).join(" ")}")`)).not.toThrow();
     expect(refusal(`search("${words.join(" ")}")`).message).toBe(

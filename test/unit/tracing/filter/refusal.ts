@@ -1,6 +1,6 @@
 import { FilterError, parseFilter } from "../../../../src/tracing/filter/filter.ts";
 
-/** The error with which a text is refused. */
+/** Returns the error with which a text is refused. */
 export function refusal(text: string): FilterError {
   try {
     parseFilter(text);

@@ -20,7 +20,7 @@ test.for([
     'or(eq(name, "banana"), eq(error, "apple"))',
     { kind: "any", of: [text("banana"), text("apple")] },
   ],
-  // What JSON writes otherwise is left out.
+  // Characters that JSON escapes are left out.
   [
     String.raw`search(inputs, "say \"banana\" now")`,
     { kind: "all", of: [text("say "), text("banana"), text(" now")] },
@@ -40,6 +40,6 @@ test.for([
   'eq(thread_id, "banana")',
   "eq(total_tokens, 1000000)",
   `in(name, ${JSON.stringify(Array.from({ length: 201 }, (_, n) => `banana ${n}`))})`,
-])("%s requires none", (filter, { expect }) => {
+])("%s requires no texts", (filter, { expect }) => {
   expect(requiredTexts(parseFilter(filter))).toBeNull();
 });

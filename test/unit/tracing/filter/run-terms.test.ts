@@ -15,8 +15,8 @@ function termsOf({ tags, metadata, ...run }: Run): Set<string> {
   return new Set(termsOfRun({ ...run, ...lists }));
 }
 
-describe("what a filter requires", () => {
-  test("every run has for which the filter holds", ({ expect }) => {
+describe("the required terms of a filter", () => {
+  test("are in every run for which the filter holds", ({ expect }) => {
     let asked = 0;
     const property = fc.property(runs, fc.array(expression, { maxLength: 12 }), (given, all) => {
       for (const each of all) {
@@ -37,7 +37,7 @@ describe("what a filter requires", () => {
       }
     });
     fc.assert(property, { seed: 20_260_402, numRuns: 1500 });
-    // It is worth nothing where no filter requires anything.
+    // The property would be meaningless if no filter required anything.
     expect(asked).toBeGreaterThan(200);
   });
 
@@ -60,7 +60,7 @@ describe("what a filter requires", () => {
     ['neq(name, "a")', []],
     ['eq(metadata_key, "k")', []],
     ["eq(parent_run_id, null)", []],
-  ])("%s", ([filter, terms], { expect }) => {
+  ])("are found for %s", ([filter, terms], { expect }) => {
     expect(requiredTerms(parseFilter(filter))).toEqual(terms);
   });
 });

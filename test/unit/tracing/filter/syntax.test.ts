@@ -6,8 +6,8 @@ import { tokenize } from "../../../../src/tracing/filter/lexer.ts";
 import { expression, print } from "./model/expressions.ts";
 import { refusal } from "./refusal.ts";
 
-describe("tokens", () => {
-  test("carry the place where they start", ({ expect }) => {
+describe("the tokens", () => {
+  test("have the place where they start", ({ expect }) => {
     expect(tokenize(' in(a.b_1, [-1.5e3,"x"])')).toEqual([
       { kind: "name", name: "in", at: 1 },
       { kind: "punctuation", mark: "(", at: 3 },
@@ -32,13 +32,13 @@ describe("tokens", () => {
     [`"\uD800"`, "\uFFFD"],
     [`"two\nlines"`, "two\nlines"],
     [`""`, ""],
-  ])("of the string %s", ([text, value], { expect }) => {
+  ])("are read from the string %s", ([text, value], { expect }) => {
     expect(tokenize(text)[0]).toEqual({ kind: "string", value, at: 0 });
   });
 });
 
-describe("the syntax", () => {
-  test("is a tree of calls", ({ expect }) => {
+describe("the parser", () => {
+  test("returns a tree of calls", ({ expect }) => {
     expect(parseSyntax("f(g(), [1, true], null, x)")).toEqual({
       kind: "call",
       name: "f",
@@ -60,7 +60,7 @@ describe("the syntax", () => {
     });
   });
 
-  test("reads every expression that is written by its rules", ({ expect }) => {
+  test("reads every expression that follows the grammar", ({ expect }) => {
     const property = fc.property(expression, (each) => {
       expect(() => parseFilter(print(each))).not.toThrow();
     });
@@ -84,7 +84,7 @@ describe("the syntax", () => {
   });
 });
 
-describe("a text that breaks the syntax", () => {
+describe("a text that violates the syntax", () => {
   test.for<[text: string, message: string, expected: string]>([
     [
       "",
@@ -152,14 +152,14 @@ describe("a text that breaks the syntax", () => {
       "at character 9: a text cannot contain the character U+0000",
       "a text without U+0000",
     ],
-  ])("%s", ([text, message, expected], { expect }) => {
+  ])("is refused: %s", ([text, message, expected], { expect }) => {
     const error = refusal(text);
     expect(error.message).toBe(message);
     expect(error.expected).toBe(expected);
     expect(error.position).toBe(Number(/\d+/.exec(message)?.[0]));
   });
 
-  test("nests functions more than 30 levels deep", ({ expect }) => {
+  test("is refused with functions that nest more than 30 levels deep", ({ expect }) => {
     const nested = (levels: number): string =>
       `${"not(".repeat(levels - 1)}eq(is_root, true)${")".repeat(levels - 1)}`;
     expect(() => parseFilter(nested(30))).not.toThrow();
@@ -169,7 +169,7 @@ describe("a text that breaks the syntax", () => {
     expect(refusal("not(".repeat(12_000)).position).toBe(120);
   });
 
-  test("is longer than 50,000 characters", ({ expect }) => {
+  test("is refused with more than 50,000 characters", ({ expect }) => {
     expect(() => parseFilter('eq(name, "x")'.padEnd(50_000))).not.toThrow();
     expect(refusal('eq(name, "x")'.padEnd(50_001)).message).toBe(
       "at character 50000: the filter has 50001 characters; at most 50000 are allowed",

@@ -14,20 +14,20 @@ function ids(body: unknown): string[] {
 }
 
 describe("decodeBatch", () => {
-  test("gives creates and then updates, in order", ({ expect }) => {
+  test("yields creates and then updates, in order", ({ expect }) => {
     const body = { patch: [rootRun(ROOT)], post: [rootRun(ROOT), rootRun(OTHER)] };
     expect(ids(body)).toEqual([`post ${ROOT}`, `post ${OTHER}`, `patch ${ROOT}`]);
     expect(decode(body).failures).toEqual([]);
   });
 
-  test("either list may be missing, null or empty", ({ expect }) => {
+  test("accepts lists that are missing, null or empty", ({ expect }) => {
     for (const body of [{}, { post: null }, { post: [], patch: null }, " { } "]) {
       expect(decode(body)).toEqual({ writes: [], failures: [] });
     }
     expect(ids({ patch: [rootRun(ROOT)] })).toEqual([`patch ${ROOT}`]);
   });
 
-  test("a run that is not valid leaves the others", ({ expect }) => {
+  test("skips an invalid run, and keeps the others", ({ expect }) => {
     const body = {
       post: [rootRun(ROOT, { name: 1 }), rootRun(OTHER), "x", { name: "no id" }],
       patch: [rootRun(CHILD, { tags: [1] }), rootRun(OTHER)],
@@ -51,7 +51,9 @@ describe("decodeBatch", () => {
     ]);
   });
 
-  test("a run that is too deep, or has too large an integer, leaves the others", ({ expect }) => {
+  test("skips a run that is too deep, or has too large an integer, and keeps the others", ({
+    expect,
+  }) => {
     const deep = `${"[".repeat(1000)}${"]".repeat(1000)}`;
     const withInputs = (id: string, inputs: string): string =>
       `${JSON.stringify(rootRun(id)).slice(0, -1)},"inputs":${inputs}}`;
@@ -78,8 +80,8 @@ describe("decodeBatch", () => {
     ]);
   });
 
-  test("payloads keep their text, whatever stands around them", ({ expect }) => {
-    // Null is as good as absent.
+  test("keeps the text of payloads, whatever is around them", ({ expect }) => {
+    // Null is equivalent to a missing payload.
     const payload = jsonText.filter((text) => text !== "null");
     fc.assert(
       fc.property(
@@ -102,7 +104,7 @@ describe("decodeBatch", () => {
     );
   });
 
-  test("of a repeated list the last one counts", ({ expect }) => {
+  test("uses the last one of a repeated list", ({ expect }) => {
     const run = (inputs: string): string =>
       `${JSON.stringify(rootRun()).slice(0, -1)},"inputs":${inputs}}`;
     const { writes } = decode(`{"post":[${run("1.0")},${run("2.0")}],"post":[${run("3.0")}]}`);
@@ -123,7 +125,7 @@ describe("decodeBatch", () => {
     });
   });
 
-  test("ignores what it does not know, and says so", ({ expect }) => {
+  test("ignores unknown members, and lists them", ({ expect }) => {
     const noted: unknown[] = [];
     const body = { runs: [rootRun(OTHER)], post: [rootRun(), rootRun(ROOT, { colour: 1 })] };
     const { writes, failures } = decodeBatch(utf8(JSON.stringify(body)), (members) => {
@@ -144,7 +146,7 @@ describe("decodeBatch", () => {
     });
   });
 
-  test("takes a text of 10 MB", ({ expect }) => {
+  test("accepts a text of 10 MB", ({ expect }) => {
     const inputs = { text: '"\\'.repeat(3_000_000) };
     const { writes } = decode({ post: [rootRun(ROOT, { inputs }), rootRun(OTHER)] });
     expect(writes.map(({ id }) => id)).toEqual([ROOT, OTHER]);

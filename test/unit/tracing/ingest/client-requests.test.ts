@@ -18,7 +18,7 @@ type Received = {
   paths: string[];
 };
 
-/** The official client, whose requests are decoded as they come. */
+/** Connects the official client to a server that decodes its requests. */
 function connect(info: object): { client: Client; received: Received } {
   const received: Received = { writes: [], attachments: {}, encodings: [], paths: [] };
   const client = new Client({
@@ -59,7 +59,7 @@ async function readMultipart(request: Request, received: Received): Promise<void
 
 const TEXT = "é😀 ".repeat(50_000);
 
-/** A root with one child that fails and has an attachment. */
+/** Sends a root with one child that fails and has an attachment. */
 async function trace(client: Client): Promise<{ root: RunTree; child: RunTree }> {
   const root = new RunTree({
     name: "agent",
@@ -86,7 +86,7 @@ async function trace(client: Client): Promise<{ root: RunTree; child: RunTree }>
   return { root, child };
 }
 
-/** What all writes of a run say together. */
+/** Merges all writes of a run. */
 function merged(writes: readonly RunWrite[], id: string): Partial<RunWrite> {
   const all: Partial<RunWrite> = { payloads: {}, facts: {} };
   for (const { payloads, facts, ...write } of writes) {
@@ -116,7 +116,7 @@ describe("requests of the official client", () => {
       "gzip",
     ],
     ["batch", { batch_ingest_config: { use_multipart_endpoint: false } }, "/runs/batch", null],
-  ] as const)("%s", async ([, info, path, encoding], { expect }) => {
+  ] as const)("are decoded: %s", async ([, info, path, encoding], { expect }) => {
     const { client, received } = connect(info);
     const { root, child } = await trace(client);
     expect(new Set(received.paths)).toEqual(new Set([path]));

@@ -21,7 +21,7 @@ function nested(levels: number): string {
 }
 
 describe("parseJsonValue", () => {
-  test("gives the value and the text as it came", ({ expect }) => {
+  test("returns the value and its original text", ({ expect }) => {
     const text = ' {"a": [1.0, 12345678901234567890, "\\u00e9"]}\n';
     expect(parseJsonValue(utf8(text))).toEqual({
       value: { a: [1, 12345678901234567000, "é"] },
@@ -29,7 +29,7 @@ describe("parseJsonValue", () => {
     });
   });
 
-  test("keeps the text of any document, big integers and all", ({ expect }) => {
+  test("keeps the text of any document, including large integers", ({ expect }) => {
     fc.assert(
       fc.property(jsonText, (text) => {
         expect(parseJsonValue(utf8(text))).toEqual({ value: JSON.parse(text), text });
@@ -44,7 +44,7 @@ describe("parseJsonValue", () => {
     });
   });
 
-  test("refuses what is no JSON, or not UTF-8", ({ expect }) => {
+  test("refuses invalid JSON and invalid UTF-8", ({ expect }) => {
     expect(refusal('{"a":')).toBe("is not JSON: Unexpected end of JSON input");
     expect(refusal("")).toBe("is not JSON: Unexpected end of JSON input");
     expect(refusal('{"a":NaN}')).toMatch(/^is not JSON: /);
@@ -81,7 +81,7 @@ describe("parseJsonValue", () => {
     );
   });
 
-  test("long digits in strings, fractions and exponents are no integers", ({ expect }) => {
+  test("ignores long digits in strings, fractions and exponents", ({ expect }) => {
     for (const text of [
       '"99999999999999999999"',
       String.raw`{"a\"99999999999999999999":"\\\"99999999999999999999\\"}`,
@@ -95,7 +95,7 @@ describe("parseJsonValue", () => {
     expect(refusal(String.raw`["\\",99999999999999999999]`)).toMatch(/outside of 64 bits/);
   });
 
-  test("takes strings of 10 MB, and of nothing but escapes", ({ expect }) => {
+  test("accepts strings of 10 MB, and of nothing but escapes", ({ expect }) => {
     const plain = JSON.stringify({ a: "x".repeat(10_000_000) });
     expect(parseJsonValue(utf8(plain)).text.length).toBe(plain.length);
     const escapes = JSON.stringify({ digits: "9".repeat(20), a: '\\"'.repeat(2_500_000), n: 1 });
@@ -112,7 +112,7 @@ describe("skipValue", () => {
     );
   });
 
-  test("members and items are found with their texts", ({ expect }) => {
+  test("finds members and items with their texts", ({ expect }) => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), jsonText), fc.array(jsonText), (members, items) => {
         const object = `{ ${Object.entries(members)

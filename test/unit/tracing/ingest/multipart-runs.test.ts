@@ -19,7 +19,7 @@ function field(kind: "post" | "patch", id: string, name: string, body: string): 
   return { name: `${kind}.${id}.${name}`, body };
 }
 
-/** Each item in short; streams are read. */
+/** Returns a summary of an item; streams are read. */
 async function summary(item: MultipartItem): Promise<string> {
   switch (item.type) {
     case "write": {
@@ -40,7 +40,7 @@ async function summary(item: MultipartItem): Promise<string> {
   }
 }
 
-/** The items, and the error with which it ends, if it does. */
+/** Returns the items, and the error at the end, if there is one. */
 async function decode(
   body: Uint8Array,
   sizes: readonly number[] = [],
@@ -62,7 +62,7 @@ function decodeParts(parts: WrittenPart[], limits = LIMITS): Promise<string[]> {
 }
 
 describe("decodeMultipartRuns", () => {
-  test("puts the parts of a run together", async ({ expect }) => {
+  test("joins the parts of a run", async ({ expect }) => {
     const body = writeMultipart([
       run("post", ROOT, { session_name: "demo" }),
       field("post", ROOT, "inputs", '{"n": 12345678901234567890}'),
@@ -96,7 +96,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("gives everything in order, and attachments before their run", async ({ expect }) => {
+  test("yields everything in order, and attachments before their run", async ({ expect }) => {
     const feedback = { id: OTHER, run_id: ROOT, key: "score", score: 1 };
     const items = await decodeParts([
       run("post", ROOT),
@@ -119,7 +119,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("a create and an update of one run are two writes", async ({ expect }) => {
+  test("yields a create and an update of one run as two writes", async ({ expect }) => {
     const parts = [
       run("post", ROOT),
       field("post", ROOT, "inputs", "1"),
@@ -129,7 +129,7 @@ describe("decodeMultipartRuns", () => {
     expect(await decodeParts(parts)).toEqual([`post ${ROOT} inputs=1`, `patch ${ROOT} outputs=2`]);
   });
 
-  test("a field that comes late is an update of its own", async ({ expect }) => {
+  test("yields a late field as a separate update", async ({ expect }) => {
     const parts = [
       run("post", ROOT),
       run("post", CHILD),
@@ -145,7 +145,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("a late update has the place and the project of its run", async ({ expect }) => {
+  test("gives a late update the place and the project of its run", async ({ expect }) => {
     const body = writeMultipart([
       run("post", ROOT, { session_id: OTHER }),
       run("post", CHILD),
@@ -167,7 +167,7 @@ describe("decodeMultipartRuns", () => {
     });
   });
 
-  test("fields that come before their run wait for it", async ({ expect }) => {
+  test("holds fields that come before their run", async ({ expect }) => {
     const parts = [
       field("post", ROOT, "inputs", "1"),
       field("post", CHILD, "inputs", "2"),
@@ -183,7 +183,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("what waits is bounded", async ({ expect }) => {
+  test("bounds the held fields", async ({ expect }) => {
     const fields = Array.from({ length: 1001 }, () => field("post", ROOT, "inputs", "1"));
     const others = [field("post", OTHER, "inputs", "2"), run("post", OTHER), run("post", ROOT)];
     expect(await decodeParts([...fields, ...others])).toEqual([
@@ -197,7 +197,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("a bad part fails its run and no other", async ({ expect }) => {
+  test("fails only the run of a bad part", async ({ expect }) => {
     const good = [run("post", OTHER), field("post", OTHER, "inputs", "1")];
     const cases: [WrittenPart[], string][] = [
       [
@@ -256,7 +256,7 @@ describe("decodeMultipartRuns", () => {
     }
   });
 
-  test("a bad late field leaves what was written", async ({ expect }) => {
+  test("keeps the written run after a bad late field", async ({ expect }) => {
     const parts = [
       run("post", ROOT),
       run("post", OTHER),
@@ -270,7 +270,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("a part that is too large fails its run, and the rest is read", async ({ expect }) => {
+  test("fails only the run of a part that is too large, and reads the rest", async ({ expect }) => {
     const limits = { ...LIMITS, maxPartBytes: 1000 };
     const long = JSON.stringify("x".repeat(2000));
     const parts = [
@@ -291,7 +291,7 @@ describe("decodeMultipartRuns", () => {
     expect(await decode(writeMultipart(parts), small, limits)).toEqual(failures);
   });
 
-  test("bad feedback is a failure", async ({ expect }) => {
+  test("reports bad feedback as a failure", async ({ expect }) => {
     expect(
       await decodeParts([{ name: `feedback.${OTHER}`, body: "{" }, run("post", ROOT)]),
     ).toEqual([
@@ -312,7 +312,7 @@ describe("decodeMultipartRuns", () => {
       `failure ${ROOT} attachment.${ROOT}.a.png: an attachment's name should have 1 to 1000 characters, no dot and no NUL`,
     ],
   ] as const)(
-    "a part named %s is a failure and nothing more",
+    "reports a part named %s as a failure and nothing more",
     async ([name, failure], { expect }) => {
       const parts = [run("post", OTHER), { name, body: "{}" }, run("post", CHILD)];
       const items = await decodeParts(parts);
@@ -324,7 +324,7 @@ describe("decodeMultipartRuns", () => {
     },
   );
 
-  test("ignores parts and members that it does not know, and says so", async ({ expect }) => {
+  test("ignores unknown parts and members, and lists them", async ({ expect }) => {
     const body = writeMultipart([
       run("post", ROOT, { colour: 1 }),
       { name: "hello", body: "no JSON" },
@@ -352,7 +352,7 @@ describe("decodeMultipartRuns", () => {
     ]);
   });
 
-  test("ids of 32 digits and in upper case are those with dashes", async ({ expect }) => {
+  test("accepts ids of 32 digits and in upper case as those with dashes", async ({ expect }) => {
     const parts = [
       { ...run("post", ROOT), name: `post.${ROOT.replaceAll("-", "").toUpperCase()}` },
       field("post", ROOT.toUpperCase(), "inputs", "1"),
@@ -360,7 +360,7 @@ describe("decodeMultipartRuns", () => {
     expect(await decodeParts(parts)).toEqual([`post ${ROOT} inputs=1`]);
   });
 
-  test("an attachment that is not read is skipped", async ({ expect }) => {
+  test("skips an attachment that is not read", async ({ expect }) => {
     const body = writeMultipart([
       run("post", ROOT),
       { name: `attachment.${ROOT}.a`, body: "x".repeat(5000), contentType: "x/y" },
@@ -373,7 +373,7 @@ describe("decodeMultipartRuns", () => {
     expect(types).toEqual(["attachment", ROOT, OTHER]);
   });
 
-  test("waits with its input while an attachment is read", async ({ expect }) => {
+  test("does not read on while an attachment is being read", async ({ expect }) => {
     const body = writeMultipart([
       { name: `attachment.${ROOT}.a`, body: "x".repeat(5000), contentType: "x/y" },
       run("post", ROOT),
@@ -391,7 +391,7 @@ describe("decodeMultipartRuns", () => {
     expect(given).toBeLessThanOrEqual(200);
   });
 
-  test("broken framing is an error after what was complete", async ({ expect }) => {
+  test("yields complete items before an error of the framing", async ({ expect }) => {
     const whole = writeMultipart([
       run("post", ROOT),
       run("post", OTHER),
@@ -439,7 +439,7 @@ describe("decodeMultipartRuns", () => {
     expect(closed).toBe(true);
   });
 
-  test("gives the same however the body is cut", async ({ expect }) => {
+  test("gives the same result however the body is split", async ({ expect }) => {
     const part = fc.constantFrom(
       run("post", ROOT),
       run("post", OTHER),
@@ -460,7 +460,7 @@ describe("decodeMultipartRuns", () => {
     );
   });
 
-  test("every run's last text is in exactly one write, whatever the order", async ({ expect }) => {
+  test("has every run's last text in exactly one write, in any order", async ({ expect }) => {
     const names = ["inputs", "outputs", "serialized"];
     const ids = [ROOT, OTHER];
     const fields = ids.flatMap((id) =>

@@ -39,7 +39,7 @@ describe("multipartBoundary", () => {
     expect(multipartBoundary('Multipart/Form-Data; charset=utf-8; Boundary="a b;c"')).toBe("a b;c");
   });
 
-  test("refuses another content type, and none", ({ expect }) => {
+  test("refuses a missing or different content type", ({ expect }) => {
     expect(thrown(() => multipartBoundary("application/json"))).toMatchObject({
       code: "unsupported_media_type",
       message: 'Content-Type is "application/json"; send multipart/form-data',
@@ -47,7 +47,7 @@ describe("multipartBoundary", () => {
     expect(thrown(() => multipartBoundary(null))).toMatchObject({ code: "unsupported_media_type" });
   });
 
-  test("refuses a missing, empty or endless boundary", ({ expect }) => {
+  test("refuses a missing, empty or overlong boundary", ({ expect }) => {
     for (const parameters of ["", "; boundary=", `; boundary=${"x".repeat(201)}`]) {
       expect(thrown(() => multipartBoundary(`multipart/form-data${parameters}`))).toMatchObject({
         code: "bad_request",
@@ -58,7 +58,7 @@ describe("multipartBoundary", () => {
 });
 
 describe("MultipartReader", () => {
-  test("reads what the SDKs write", async ({ expect }) => {
+  test("reads the SDKs' bodies", async ({ expect }) => {
     const body = writeMultipart([
       { name: "post.1", body: '{"a":1}' },
       { name: "post.1.inputs", body: '{"q":"hé"}', length: "header" },
@@ -73,7 +73,7 @@ describe("MultipartReader", () => {
     ]);
   });
 
-  test("gives parts that are here already without waiting", ({ expect }) => {
+  test("yields available parts without waiting", ({ expect }) => {
     const reader = readerOf(
       writeMultipart([
         { name: "a", body: "1" },
@@ -89,7 +89,7 @@ describe("MultipartReader", () => {
     });
   });
 
-  test("gives the same parts however the body is cut and its lines end", async ({ expect }) => {
+  test("yields the same parts however the body is split and its lines end", async ({ expect }) => {
     const written = fc.record({
       name: fc.stringMatching(/^[a-z.]{1,20}$/),
       body: fc.oneof(
@@ -122,8 +122,8 @@ describe("MultipartReader", () => {
     );
   });
 
-  test("finds the end of parts without a length, however the body is cut", async ({ expect }) => {
-    // What only begins like the boundary belongs to the content.
+  test("finds the end of parts without a length, however the body is split", async ({ expect }) => {
+    // Text that only begins like the boundary belongs to the content.
     const lookalikes = [
       "\r",
       "\n",
@@ -139,7 +139,7 @@ describe("MultipartReader", () => {
       name: fc.constant("a"),
       body: fc
         .array(fc.constantFrom(...lookalikes), { maxLength: 10 })
-        // A CR at the end would be taken for a part of the line end.
+        // A CR at the end would be treated as a part of the line end.
         .map((pieces) => `${pieces.join("")}.`),
       length: fc.constant("none" as const),
     });
@@ -157,7 +157,7 @@ describe("MultipartReader", () => {
     );
   });
 
-  test("ignores what is before the first boundary and after the last", async ({ expect }) => {
+  test("ignores the text before the first boundary and after the last", async ({ expect }) => {
     const body = textOf(writeMultipart([{ name: "a", body: "1" }]));
     const expected = [{ name: "a", contentType: "application/json", length: 1, body: "1" }];
     for (const preamble of ["\r\n", "This is MIME.\r\n", "--B6\r\n--B\n", "\n"]) {
@@ -167,7 +167,7 @@ describe("MultipartReader", () => {
     }
   });
 
-  test("a body of nothing but the final boundary has no parts", async ({ expect }) => {
+  test("yields no parts for a body with only the final boundary", async ({ expect }) => {
     expect(await read("--B7--")).toEqual([]);
     expect(await read("--B7--\r\n", [1, 1, 1, 1, 1, 1, 1])).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe("MultipartReader", () => {
     expect(await reader.next()).toBeNull();
   });
 
-  test("accepts spaces behind a boundary, unquoted and escaped names, and folded headers", async ({
+  test("accepts spaces after a boundary, unquoted and escaped names, and folded headers", async ({
     expect,
   }) => {
     const body = [
@@ -206,7 +206,7 @@ describe("MultipartReader", () => {
     ]);
   });
 
-  test("takes the length parameter out of the content type", async ({ expect }) => {
+  test("removes the length parameter from the content type", async ({ expect }) => {
     const types = {
       "image/png; length=1": "image/png",
       'text/plain; charset="utf-8"; Length="1"': "text/plain; charset=utf-8",
@@ -219,7 +219,7 @@ describe("MultipartReader", () => {
     }
   });
 
-  test("streams a part whose end is not here, and reads on behind it", async ({ expect }) => {
+  test("streams an incomplete part, and reads on after it", async ({ expect }) => {
     const content = "0123456789".repeat(1000);
     for (const length of ["parameter", "none"] as const) {
       const body = writeMultipart([
@@ -234,7 +234,7 @@ describe("MultipartReader", () => {
     }
   });
 
-  test("reads no more of its input than a stream's reader asks for", async ({ expect }) => {
+  test("reads no more of its input than a stream's reader requests", async ({ expect }) => {
     const body = writeMultipart([{ name: "big", body: new Uint8Array(10_000) }]);
     let given = 0;
     async function* source(): AsyncGenerator<Uint8Array> {
@@ -250,7 +250,7 @@ describe("MultipartReader", () => {
     expect(given).toBeLessThanOrEqual(400);
   });
 
-  test("skips a part that nobody reads, or reads to its end", async ({ expect }) => {
+  test("skips a part that is not read, or reads it to its end", async ({ expect }) => {
     const parts: WrittenPart[] = [
       { name: "a", body: "x".repeat(1000) },
       { name: "b", body: "y".repeat(1000), length: "none" },
@@ -266,7 +266,7 @@ describe("MultipartReader", () => {
     expect(await reader.next()).toBeNull();
   });
 
-  test("a stream that is read too late breaks, and does not end", async ({ expect }) => {
+  test("breaks a stream that is read too late, instead of ending it", async ({ expect }) => {
     const body = writeMultipart([
       { name: "a", body: "x".repeat(1000) },
       { name: "b", body: "y" },
@@ -278,7 +278,7 @@ describe("MultipartReader", () => {
     expect(String(await rejection(late))).toBe('Error: part "a" was skipped before it was read');
   });
 
-  test("a part larger than its reader can hold is skipped", async ({ expect }) => {
+  test("skips a part that is too large for its reader", async ({ expect }) => {
     for (const length of ["parameter", "none"] as const) {
       for (const chunkBytes of [50, 10_000]) {
         const body = writeMultipart([
@@ -299,7 +299,7 @@ describe("MultipartReader", () => {
     }
   });
 
-  test("a wrong length is an error that names the part", async ({ expect }) => {
+  test("names the part of a wrong length in the error", async ({ expect }) => {
     for (const length of [0, 4, 6, 7, 50]) {
       const body = writeMultipart([
         { name: "a", body: "12345", length },
@@ -314,7 +314,7 @@ describe("MultipartReader", () => {
     }
   });
 
-  test("a length beyond the body's end is an error that names the part", async ({ expect }) => {
+  test("names the part of a length beyond the body's end in the error", async ({ expect }) => {
     const body = writeMultipart([{ name: "a", body: "12345", length: 5000 }]);
     expect(await rejection(read(body))).toMatchObject({
       code: "bad_request",
@@ -322,7 +322,7 @@ describe("MultipartReader", () => {
     });
   });
 
-  test("a wrong length breaks the part's stream, too", async ({ expect }) => {
+  test("also breaks the stream of a part with a wrong length", async ({ expect }) => {
     const reader = readerOf(writeMultipart([{ name: "a", body: "12345", length: 4 }]));
     const stream = (await reader.next())?.stream();
     expect(
@@ -333,12 +333,12 @@ describe("MultipartReader", () => {
     });
   });
 
-  test("a body that is cut off anywhere is an error", async ({ expect }) => {
+  test("fails on a body that is cut off anywhere", async ({ expect }) => {
     const whole = writeMultipart([
       { name: "a", body: "12345", length: "none" },
       { name: "b", body: "67890" },
     ]);
-    // The line end behind the final boundary is not needed.
+    // The line end after the final boundary is optional.
     for (let length = 0; length < whole.byteLength - 2; length += 1) {
       const error = await rejection(read(whole.subarray(0, length)));
       expect(error, `first ${length} bytes`).toMatchObject({ code: "bad_request" });
@@ -408,7 +408,7 @@ describe("MultipartReader", () => {
     });
   });
 
-  test("refuses a boundary line that goes on", async ({ expect }) => {
+  test("refuses a boundary line with further text", async ({ expect }) => {
     for (const body of ["--B7x\r\n", "--B7-\r\n", "--B7 x\r\n"]) {
       expect(await rejection(read(`${body}${NAMED}\r\n\r\nx\r\n--B7--`))).toMatchObject({
         code: "bad_request",
@@ -417,7 +417,7 @@ describe("MultipartReader", () => {
     }
   });
 
-  test("refuses headers of more than 16 KiB, also when they never end", async ({ expect }) => {
+  test("refuses headers of more than 16 KiB, also if they never end", async ({ expect }) => {
     const limit = "The headers of a multipart part are larger than 16384 bytes";
     const long = `${NAMED}\r\nX-Long: ${"x".repeat(16_384)}`;
     expect(await rejection(read(part(long)))).toMatchObject({ message: limit });
@@ -445,7 +445,7 @@ describe("MultipartReader", () => {
     });
   });
 
-  test("any bytes are parts or an ApiError, never anything else", async ({ expect }) => {
+  test("yields parts or an ApiError for any bytes, and never anything else", async ({ expect }) => {
     const noise = fc
       .array(
         fc.constantFrom(
@@ -469,7 +469,7 @@ describe("MultipartReader", () => {
         if (!Array.isArray(outcome)) {
           expect(outcome).toMatchObject({ name: "ApiError", code: "bad_request" });
         }
-        // How it arrives makes no difference.
+        // The split into chunks makes no difference.
         expect(await read(bytes).catch((error: unknown) => error)).toEqual(outcome);
       }),
       { numRuns: 500 },

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { leavesOf, metadataOf, threadIdOf } from "../../../../src/tracing/model/text-leaves.ts";
+import {
+  leavesOf,
+  metadataLeavesOf,
+  threadIdOf,
+} from "../../../../src/tracing/model/text-leaves.ts";
 import {
   factsOf,
   firstTokenTime,
@@ -41,7 +45,7 @@ describe("leavesOf", () => {
     ]);
   });
 
-  test("a lone value, and the items of a lone list, have an empty path", ({ expect }) => {
+  test("gives a lone value, and the items of a lone list, an empty path", ({ expect }) => {
     expect(leavesOf("text")).toEqual([["", "text"]]);
     expect(leavesOf([1, "b", { c: 2 }])).toEqual([
       ["", "1"],
@@ -51,7 +55,7 @@ describe("leavesOf", () => {
     expect(leavesOf(null)).toEqual([]);
   });
 
-  test("takes the first 100, and 250 characters of each without splitting a pair", ({ expect }) => {
+  test("returns the first 100, with 250 characters of each and no split pair", ({ expect }) => {
     const many = Array.from({ length: 200 }, (_, index) => ({ [`k${index}`]: index }));
     const leaves = leavesOf(many);
     expect(leaves.length).toBe(100);
@@ -65,14 +69,14 @@ describe("leavesOf", () => {
     expect(leavesOf({ ["k".repeat(300)]: "a\0b" })).toEqual([["k".repeat(250), "a\uFFFDb"]]);
   });
 
-  test("is safe against depth and against endless lists of nothing", ({ expect }) => {
+  test("is safe against depth and against endless empty lists", ({ expect }) => {
     expect(leavesOf(deep(100_000, "x"))).toEqual([]);
     expect(leavesOf(deep(100, "x"))).toEqual([[Array(100).fill("a").join("."), "x"]]);
     const nothing = Array.from({ length: 1_000_000 }, () => null);
     expect(leavesOf({ nothing, late: "x" })).toEqual([]);
   });
 
-  test("treats __proto__ as a key like any other", ({ expect }) => {
+  test("treats __proto__ like any other key", ({ expect }) => {
     expect(leavesOf(JSON.parse('{"__proto__":{"a":1}}'))).toEqual([["__proto__.a", "1"]]);
   });
 });
@@ -120,11 +124,11 @@ describe("previewOf", () => {
     [5, "5"],
     [null, null],
     [undefined, null],
-  ] as const)("of %j", ([value, preview], { expect }) => {
+  ] as const)("is made of %j", ([value, preview], { expect }) => {
     expect(previewOf(value)).toBe(preview);
   });
 
-  test("is at most 300 characters, without half a pair, and without NUL", ({ expect }) => {
+  test("has at most 300 characters, without a lone surrogate or NUL", ({ expect }) => {
     expect(previewOf("x".repeat(301))).toBe("x".repeat(300));
     expect(previewOf(`${"x".repeat(299)}😀`)).toBe("x".repeat(299));
     expect(previewOf({ input: "a\0b" })).toBe("a\uFFFDb");
@@ -132,7 +136,7 @@ describe("previewOf", () => {
     expect(previewOf(long)).toBe(JSON.stringify(long).slice(0, 300));
   });
 
-  test("of other values it is the start of their compact JSON", ({ expect }) => {
+  test("is the start of the compact JSON of other values", ({ expect }) => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue()), (list) => {
         const preview = previewOf(list) ?? "";
@@ -161,7 +165,7 @@ describe("firstTokenTime", () => {
     );
   });
 
-  test("is null where there is none, or it has no valid time", ({ expect }) => {
+  test("is null if there is none, or it has no valid time", ({ expect }) => {
     for (const events of [
       [],
       null,
@@ -176,13 +180,13 @@ describe("firstTokenTime", () => {
   });
 });
 
-describe("metadataOf", () => {
+describe("metadataLeavesOf", () => {
   test("flattens the metadata", ({ expect }) => {
     const extra = {
       runtime: { sdk: "js" },
       metadata: { user: "u1", tier: 2, nested: { list: ["a", "b"] }, none: null },
     };
-    expect(metadataOf(extra)).toEqual([
+    expect(metadataLeavesOf(extra)).toEqual([
       ["user", "u1"],
       ["tier", "2"],
       ["nested.list", "a"],
@@ -200,13 +204,13 @@ describe("metadataOf", () => {
       { metadata: ["x"] },
       "x",
     ]) {
-      expect(metadataOf(extra)).toEqual([]);
+      expect(metadataLeavesOf(extra)).toEqual([]);
     }
   });
 });
 
 describe("threadIdOf", () => {
-  test("takes the first key that says something", ({ expect }) => {
+  test("uses the first key with a value", ({ expect }) => {
     const of = (metadata: unknown): string | null => threadIdOf({ metadata });
     expect(of({ conversation_id: "c", thread_id: "t", session_id: "s" })).toBe("s");
     expect(of({ conversation_id: "c", thread_id: "t", session_id: "" })).toBe("t");
@@ -220,7 +224,7 @@ describe("threadIdOf", () => {
 });
 
 describe("factsOf", () => {
-  test("says what is needed of each field", ({ expect }) => {
+  test("returns the required facts of each field", ({ expect }) => {
     expect(factsOf("inputs", { q: "hi" })).toEqual({
       inputsPreview: "hi",
       inputLeaves: JSON.stringify([["q", "hi"]]),

@@ -48,7 +48,7 @@ describe("readRequestBody", () => {
     expect(textOf(await collectRequestBody(request, { maxBytes: MAX_BYTES }))).toBe(text);
   });
 
-  test("a request without a body is empty", async ({ expect }) => {
+  test("treats a request without a body as empty", async ({ expect }) => {
     const request = new Request("http://localhost/", { method: "POST" });
     expect(await collectRequestBody(request, { maxBytes: 1 })).toEqual(new Uint8Array(0));
   });
@@ -57,7 +57,7 @@ describe("readRequestBody", () => {
     ["gzip", gzipSync],
     ["x-gzip", gzipSync],
     ["zstd", zstdCompressSync],
-  ] as const)("decodes %s, however it is cut", async ([encoding, compress], { expect }) => {
+  ] as const)("decodes %s, however it is split", async ([encoding, compress], { expect }) => {
     const cut = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 100 });
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 5000 }), cut, async (bytes, sizes) => {
@@ -72,17 +72,14 @@ describe("readRequestBody", () => {
   test.for([
     ["gzip", gzipSync],
     ["zstd", zstdCompressSync],
-  ] as const)(
-    "decodes %s members that follow each other",
-    async ([encoding, compress], { expect }) => {
-      const bytes = Buffer.concat(["one ", "two ", "three"].map((text) => compress(utf8(text))));
-      for (let chunkBytes = 1; chunkBytes <= bytes.byteLength; chunkBytes += 1) {
-        expect(textOf(await read(bytes, encoding, MAX_BYTES, chunkBytes))).toBe("one two three");
-      }
-    },
-  );
+  ] as const)("decodes consecutive %s members", async ([encoding, compress], { expect }) => {
+    const bytes = Buffer.concat(["one ", "two ", "three"].map((text) => compress(utf8(text))));
+    for (let chunkBytes = 1; chunkBytes <= bytes.byteLength; chunkBytes += 1) {
+      expect(textOf(await read(bytes, encoding, MAX_BYTES, chunkBytes))).toBe("one two three");
+    }
+  });
 
-  test("yields what is decoded before the rest has arrived", async ({ expect }) => {
+  test("yields decoded bytes before the rest has arrived", async ({ expect }) => {
     const compressor = createZstdCompress();
     const written: Uint8Array[] = [];
     compressor.on("data", (chunk: Uint8Array) => written.push(chunk));
@@ -122,7 +119,7 @@ describe("readRequestBody", () => {
     }
   });
 
-  test("gives nothing of a body whose declared length is beyond the limit, and reads it to its end", async ({
+  test("yields nothing if the declared length exceeds the limit, and drains the body", async ({
     expect,
   }) => {
     const headers = new Headers({ "content-length": "11" });
@@ -163,7 +160,7 @@ describe("readRequestBody", () => {
   });
 
   test("counts compressed bytes that decode to nothing", async ({ expect }) => {
-    // A skippable frame of 2000 bytes.
+    // This is a skippable frame of 2000 bytes.
     const frame = Buffer.alloc(2008);
     frame.writeUInt32LE(0x184d2a50, 0);
     frame.writeUInt32LE(2000, 4);
@@ -171,7 +168,7 @@ describe("readRequestBody", () => {
     expect(await rejection(read(frame, "zstd", 1000))).toMatchObject({ code: "payload_too_large" });
   });
 
-  test("refuses a text of too many frames", async ({ expect }) => {
+  test("refuses a text with too many frames", async ({ expect }) => {
     const frame = zstdCompressSync(utf8("x"));
     const frames = Buffer.concat(Array.from({ length: 101 }, () => frame));
     const error = await rejection(read(frames, "zstd", MAX_BYTES, frames.byteLength));
@@ -214,7 +211,7 @@ describe("readRequestBody", () => {
   });
 
   test.for(["identity", "gzip"])(
-    "an upload (%s) that breaks off is the client's fault",
+    "reports an aborted upload (%s) as the client's fault",
     async (encoding, { expect }) => {
       async function* broken(): AsyncGenerator<Uint8Array> {
         yield encoding === "gzip" ? gzipSync(utf8("hello")).subarray(0, 15) : utf8("hello");
@@ -231,7 +228,7 @@ describe("readRequestBody", () => {
   );
 
   test.for(["identity", "zstd"])(
-    "a reader that stops takes some of the rest, and cancels the body (%s)",
+    "drains a part of the rest when its reader stops, then cancels the body (%s)",
     async (encoding, { expect }) => {
       let cancelled = false;
       let chunks = 0;
@@ -252,13 +249,13 @@ describe("readRequestBody", () => {
         break;
       }
       expect(cancelled).toBe(true);
-      // 64 MiB, and what streams read ahead.
+      // The limit is 64 MiB, and streams read ahead.
       expect(chunks).toBeGreaterThan(60);
       expect(chunks).toBeLessThan(80);
     },
   );
 
-  test("a body that goes on no more is waited for a minute, and cancelled", async ({ expect }) => {
+  test("waits a minute for a stalled body, then cancels it", async ({ expect }) => {
     vi.useFakeTimers();
     try {
       let cancelled = false;
@@ -281,7 +278,7 @@ describe("readRequestBody", () => {
   });
 
   test.for(["identity", "zstd"])(
-    "a body that is read to its end is not cancelled (%s)",
+    "does not cancel a body that is read to its end (%s)",
     async (encoding, { expect }) => {
       let cancelled = false;
       const text = utf8("hello");

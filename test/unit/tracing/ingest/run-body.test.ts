@@ -20,7 +20,7 @@ import {
 const REQUIRED: ReadRunOptions = { identity: "required" };
 const OPTIONAL: ReadRunOptions = { identity: "optional" };
 
-/** What is wrong with it, as [run, field, message]. */
+/** Returns the errors as [run, field, message]. */
 function refusal(
   kind: "post" | "patch",
   value: unknown,
@@ -38,7 +38,7 @@ function refusedField(more: Record<string, unknown>): [string, string] {
 }
 
 describe("readRun", () => {
-  test("reads all that a create can say", ({ expect }) => {
+  test("reads all fields of a create", ({ expect }) => {
     const run = {
       id: CHILD.toUpperCase(),
       trace_id: ROOT.replaceAll("-", ""),
@@ -92,7 +92,7 @@ describe("readRun", () => {
     });
   });
 
-  test("null is as good as absent, and what is derived is not needed", ({ expect }) => {
+  test("treats null as missing, and does not need derived fields", ({ expect }) => {
     const nulls = Object.fromEntries(
       [
         "parent_run_id",
@@ -126,7 +126,7 @@ describe("readRun", () => {
     expect(readRun("post", rootRun(), REQUIRED)).toEqual(expected);
   });
 
-  test("an update needs its place only", ({ expect }) => {
+  test("needs only the position of an update", ({ expect }) => {
     const update = { id: ROOT, dotted_order: ROOT_ORDER, end_time: 1_785_585_601_000 };
     expect(readRun("patch", update, REQUIRED)).toEqual({
       kind: "patch",
@@ -139,7 +139,7 @@ describe("readRun", () => {
     });
   });
 
-  test("a single run may leave its place out", ({ expect }) => {
+  test("needs no position of a single run", ({ expect }) => {
     const post = { id: CHILD, parent_run_id: ROOT, name: "x", run_type: "tool", start_time: 1 };
     expect(readRun("post", post, OPTIONAL)).toMatchObject({
       identity: undefined,
@@ -160,7 +160,7 @@ describe("readRun", () => {
       payloads: {},
       facts: {},
     });
-    // Only a new run can be in the wrong trace: of others the place is known.
+    // Only a new run can be in the wrong trace: the position of others is known.
     expect(readRun("patch", { trace_id: OTHER }, { ...OPTIONAL, id: ROOT }).id).toBe(ROOT);
     expect(refusal("post", { ...post, parent_run_id: null, trace_id: OTHER }, OPTIONAL)).toEqual([
       CHILD,
@@ -174,7 +174,7 @@ describe("readRun", () => {
     ]);
   });
 
-  test("says what a run lacks", ({ expect }) => {
+  test("reports the missing fields of a run", ({ expect }) => {
     for (const field of ["dotted_order", "name", "run_type"]) {
       expect(refusedField({ [field]: undefined })).toEqual([field, "is required"]);
       expect(refusedField({ [field]: null })).toEqual([field, "is required"]);
@@ -187,7 +187,7 @@ describe("readRun", () => {
     expect(refusal("patch", { id: ROOT })).toEqual([ROOT, "dotted_order", "is required"]);
   });
 
-  test.for([null, [], "run", 3])("refuses %j for a run", (value, { expect }) => {
+  test.for([null, [], "run", 3])("refuses %j as a run", (value, { expect }) => {
     expect(refusal("post", value, { identity: "required", id: ROOT })).toEqual([
       ROOT,
       "",
@@ -195,7 +195,7 @@ describe("readRun", () => {
     ]);
   });
 
-  test("ids that contradict each other are named", ({ expect }) => {
+  test("names ids that contradict each other", ({ expect }) => {
     const child = { ...rootRun(CHILD), trace_id: ROOT, dotted_order: CHILD_ORDER };
     expect(refusal("post", rootRun(), { identity: "required", id: OTHER })).toEqual([
       OTHER,
@@ -268,13 +268,13 @@ describe("readRun", () => {
     expect(refusedField(more)).toEqual([field, message]);
   });
 
-  test("accepts what only looks too large", ({ expect }) => {
+  test("accepts values that only look too large", ({ expect }) => {
     const extra = { a: "x".repeat(1_000_000) };
     const run = rootRun(ROOT, { extra, name: "x".repeat(10_000), tags: Array(1000).fill("a") });
     expect(readRun("post", run, REQUIRED).payloads.extra).toEqual({ json: JSON.stringify(extra) });
   });
 
-  test("the id of a project goes before its name, and no name is no project", ({ expect }) => {
+  test("prefers a project's id to its name, and ignores an empty name", ({ expect }) => {
     const projectOf = (more: Record<string, unknown>): unknown =>
       readRun("post", rootRun(ROOT, more), REQUIRED).project;
     expect(projectOf({ session_id: OTHER.toUpperCase(), session_name: "demo" })).toEqual({
@@ -284,7 +284,7 @@ describe("readRun", () => {
     expect(projectOf({ session_name: "" })).toBeUndefined();
   });
 
-  test("payloads may be any JSON, and an error that is no text becomes one", ({ expect }) => {
+  test("accepts any JSON as payloads, and turns other errors into texts", ({ expect }) => {
     const run = rootRun(ROOT, {
       inputs: ["a\0"],
       outputs: "text",
@@ -299,7 +299,7 @@ describe("readRun", () => {
     });
   });
 
-  test("a name from Object.prototype is not a field", ({ expect }) => {
+  test("does not treat a name from Object.prototype as a field", ({ expect }) => {
     const run = JSON.parse(JSON.stringify(rootRun()).replace("{", '{"__proto__":{"tags":["x"]},'));
     expect(readRun("post", run, REQUIRED).tags).toBeUndefined();
   });
@@ -318,14 +318,14 @@ describe("readRunJson", () => {
     });
   });
 
-  test("of a repeated key the last one counts", ({ expect }) => {
+  test("uses the last one of a repeated key", ({ expect }) => {
     const text = JSON.stringify(rootRun()).replace("{", '{"inputs":{"a":1.0},"inputs":{"b":2.0},');
     const write = readRunJson("post", parseJsonValue(utf8(text)), REQUIRED);
     expect(write.payloads.inputs).toEqual({ json: '{"b":2.0}' });
     expect(write.facts.inputLeaves).toBe(JSON.stringify([["b", "2"]]));
   });
 
-  test("refuses a document that is no object", ({ expect }) => {
+  test("refuses a document that is not an object", ({ expect }) => {
     for (const text of ["[]", '["inputs"]', "null", '"inputs"']) {
       expect(thrown(() => readRunJson("post", parseJsonValue(utf8(text)), REQUIRED))).toMatchObject(
         {

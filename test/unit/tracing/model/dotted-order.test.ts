@@ -32,7 +32,7 @@ describe("parseDottedOrder", () => {
     ]);
   });
 
-  test("reads back what is written", ({ expect }) => {
+  test("reads what formatDottedSegment writes", ({ expect }) => {
     const segment = fc.record({
       time: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
       id: fc.uuid(),
@@ -44,7 +44,7 @@ describe("parseDottedOrder", () => {
     );
   });
 
-  test("orders runs as their times do", ({ expect }) => {
+  test("sorts runs by their times", ({ expect }) => {
     const time = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(
       fc.property(time, time, (one, other) => {
@@ -73,7 +73,7 @@ describe("parseDottedOrder", () => {
     expect(parseDottedOrder(text)).toBeNull();
   });
 
-  test("takes a thousand levels and no more", ({ expect }) => {
+  test("accepts up to a thousand levels", ({ expect }) => {
     const segment = `20260801T120000000001Z${ROOT}`;
     const levels = (count: number): string =>
       Array.from({ length: count }, () => segment).join(".");

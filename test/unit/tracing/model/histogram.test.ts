@@ -23,7 +23,7 @@ const values = fc.array(fc.integer({ min: -1000, max: 1000 }), { maxLength: 40 }
 const fractions = fc.constantFrom(0, 0.25, 0.5, 0.99, 1);
 
 describe("a histogram", () => {
-  test("has the percentiles of the values that it was made of", ({ expect }) => {
+  test("has the percentiles of its values", ({ expect }) => {
     fc.assert(
       fc.property(values, fractions, (values, fraction) => {
         const [actual, wanted] = [
@@ -36,7 +36,7 @@ describe("a histogram", () => {
     );
   });
 
-  test("is the same in whatever parts it is merged", ({ expect }) => {
+  test("is independent of the parts that it is merged from", ({ expect }) => {
     fc.assert(
       fc.property(fc.array(values), (parts) => {
         const merged = mergeHistograms(parts.map(histogramOf));
@@ -53,7 +53,7 @@ describe("a histogram", () => {
     [[1, 2], 0.5, 1.5],
     [[1, 1, 1, 9], 0.5, 1],
     [[0, 10], 0.99, 9.9],
-  ])("of %j is, at %d, %d", ([values, fraction, wanted], { expect }) => {
+  ])("has for %j at %d: %d", ([values, fraction, wanted], { expect }) => {
     expect(percentile(histogramOf(values), fraction)).toBe(wanted);
   });
 });

@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { decodeCursor, encodeCursor } from "../../../../src/tracing/model/run-page.ts";
 
 describe("a cursor", () => {
-  test("comes back as the position that it was made of", ({ expect }) => {
+  test("is decoded to the position that it was made from", ({ expect }) => {
     const positions = fc.record({
       startTime: fc.maxSafeInteger(),
       id: fc.oneof(fc.uuid(), fc.string({ unit: "binary-ascii" })),
@@ -30,11 +30,11 @@ describe("a cursor", () => {
     btoa('[1.5,"a"]'),
     btoa('[1e300,"a"]'),
     btoa("null"),
-  ])("is refused when it is none: %s", (text, { expect }) => {
+  ])("is refused if it is invalid: %s", (text, { expect }) => {
     expect(decodeCursor(text)).toBeNull();
   });
 
-  test("never makes what reads it throw", ({ expect }) => {
+  test("never makes its reader throw", ({ expect }) => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(() => decodeCursor(text)).not.toThrow();

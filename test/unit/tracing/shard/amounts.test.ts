@@ -7,7 +7,7 @@ function amounts(columns: Partial<AmountColumns>): AmountColumns {
 }
 
 describe("a sum of amounts", () => {
-  test("has no costs where nobody has any", ({ expect }) => {
+  test("has no costs if no run has any", ({ expect }) => {
     expect(sumAmounts([])).toEqual(NO_AMOUNTS);
     expect(sumAmounts([NO_AMOUNTS, NO_AMOUNTS])).toEqual(NO_AMOUNTS);
     expect(sumAmounts([amounts({ total_cost: 0 }), NO_AMOUNTS])).toEqual(
@@ -15,7 +15,7 @@ describe("a sum of amounts", () => {
     );
   });
 
-  test("adds categories by their names", ({ expect }) => {
+  test("adds categories by name", ({ expect }) => {
     const sum = sumAmounts([
       amounts({ prompt_tokens: 3, prompt_token_details: '{"audio":1,"__proto__":2}' }),
       amounts({ prompt_tokens: 4, prompt_token_details: '{"cache":5,"__proto__":1}' }),
@@ -26,7 +26,7 @@ describe("a sum of amounts", () => {
     expect(sum.completion_cost_details).toBe('{"reasoning":7}');
   });
 
-  test("stops at what a number can hold exactly", ({ expect }) => {
+  test("stops at the largest exact number", ({ expect }) => {
     const most = Number.MAX_SAFE_INTEGER;
     const huge = amounts({
       total_tokens: most,
@@ -36,7 +36,7 @@ describe("a sum of amounts", () => {
     expect(sumAmounts([huge, huge, amounts({ total_cost: 1 })])).toEqual(huge);
   });
 
-  test("is told apart by each of its members", ({ expect }) => {
+  test("differs in each of its members", ({ expect }) => {
     expect(sameAmounts(amounts({}), NO_AMOUNTS)).toBe(true);
     for (const [column, value] of Object.entries({
       prompt_tokens: 1,
@@ -67,7 +67,7 @@ describe("the totals of a run", () => {
     ["that is a model", stored("llm", own), 5, 50],
     ["that is a tool", stored("tool", own), 6, 57],
     ["whose report does not count", stored("chain", null), 1, 7],
-  ])("%s", ([, run, total_tokens, total_cost], { expect }) => {
+  ])("are computed for one %s", ([, run, total_tokens, total_cost], { expect }) => {
     expect(totalsOf(run, children)).toMatchObject({ total_tokens, total_cost });
   });
 });

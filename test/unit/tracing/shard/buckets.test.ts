@@ -13,13 +13,13 @@ import {
 } from "../../../../src/tracing/shard/buckets.ts";
 
 const SECOND = 1_000_000;
-/** How long an isolate believes what it knows of a project. */
+/** How long an isolate caches the plan of a project, in microseconds. */
 const STALE = 10 * SECOND;
-/** How far the clock of a client may be ahead. */
+/** How far a client's clock may be ahead, in microseconds. */
 const AHEAD = 45 * SECOND;
 const ONE: BucketPlan = { first: 1, raises: [] };
 
-/** The plans of a project one after the other, each with the time from which on it can be read. */
+/** Generates the successive plans of a project, each with the time from which it can be read. */
 const histories = fc
   .array(fc.record({ wait: fc.nat(300 * SECOND), load: fc.double({ min: 0.1, max: 20 }) }))
   .map((steps) => {
@@ -35,7 +35,7 @@ const histories = fc
   });
 
 describe("the bucket of a trace", () => {
-  test("is the same for all of its runs, whatever an isolate knows when they come", ({
+  test("is the same for all of its runs, whatever an isolate knows when they arrive", ({
     expect,
   }) => {
     fc.assert(
@@ -48,7 +48,7 @@ describe("the bucket of a trace", () => {
         ({ history, end }, traceId, runs, place, ahead) => {
           const start = Math.floor(end * place) + ahead;
           const buckets = runs.map(({ arrival, stale }) => {
-            // No run comes before its trace has started, by the client's clock.
+            // No run arrives before its trace has started by the client's clock.
             const now = start - ahead + (arrival % (400 * SECOND));
             const known = history.findLast(({ since }) => since <= Math.max(now - stale, 0));
             return bucketOf(known?.plan ?? ONE, traceId, start);
@@ -75,19 +75,19 @@ describe("the bucket of a trace", () => {
 });
 
 describe("a plan", () => {
-  test("has as many buckets as the load asks for, and not at once", ({ expect }) => {
+  test("has as many buckets as the load needs, but not at once", ({ expect }) => {
     const now = 5_000 * SECOND;
     const plan = raisedPlan(ONE, 2.5, now);
     expect(plan).toEqual({ first: 1, raises: [{ from: now + RAISE_AHEAD_MICROS, buckets: 4 }] });
     if (plan === null) return;
-    // The other shards find the same a moment later, and what is measured until it counts says nothing new.
+    // The other shards find the same a moment later, and measurements before the raise takes effect add nothing.
     expect(raisedPlan(plan, 2.5, now + SECOND)).toBeNull();
     expect(raisedPlan(plan, 3.9, now + RAISE_AHEAD_MICROS + SECOND)).toBeNull();
     const later = now + 2 * RAISE_AHEAD_MICROS;
     expect(raisedPlan(plan, 1.5, later)?.raises.at(-1)?.buckets).toBe(8);
   });
 
-  test("is never lowered, and ends at a bound", ({ expect }) => {
+  test("is never lowered, and has an upper bound", ({ expect }) => {
     fc.assert(
       fc.property(histories, ({ history }) => {
         const { raises } = history.at(-1)?.plan ?? ONE;
@@ -107,26 +107,26 @@ describe("a plan", () => {
 describe("a shard's load", () => {
   const limits = { requests: 10, writes: 100, bytes: 1_000 };
 
-  test("is too much when a window of seconds has more than a shard should do", ({ expect }) => {
+  test("is too high if a window of seconds exceeds a shard's limit", ({ expect }) => {
     const meter = new LoadMeter(limits);
     const told = Array.from({ length: 11 }, (_, second) => meter.note(250, 0, second * 1000));
     expect(told.filter((load) => load !== null)).toEqual([3, 2.5]);
   });
 
-  test("is none when a burst is followed by nothing", ({ expect }) => {
+  test("is not too high if nothing follows a burst", ({ expect }) => {
     const meter = new LoadMeter(limits);
     for (let index = 0; index < 40; index += 1) expect(meter.note(1, 0, index)).toBeNull();
     expect(meter.note(1, 0, 60_000)).toBeNull();
   });
 
-  test("is twice as much each time that the shard has grown by so much", ({ expect }) => {
+  test("doubles each time that the shard has grown by its limit", ({ expect }) => {
     const meter = new LoadMeter(limits);
     const sizes = [2_500, 2_600, 3_001, 3_002, 3_999, 4_000];
     expect(sizes.map((bytes) => meter.note(1, bytes, 0))).toEqual([null, null, 2, null, null, 2]);
   });
 });
 
-/** What shards take of the runs that are sent, in steps of a tenth of a second: what is too much waits. */
+/** Simulates how shards handle the runs that are sent, in steps of a tenth of a second. Excess writes wait. */
 function simulate(writesPerSecond: (second: number) => number, seconds: number) {
   const limits = { requests: 300, writes: 2_000, bytes: Infinity };
   const canDo = 5_000;
@@ -139,7 +139,7 @@ function simulate(writesPerSecond: (second: number) => number, seconds: number) 
   let longest = 0;
   for (let step = 0; step < seconds * 10; step += 1) {
     const now = startedAt + step * 100_000;
-    // Traces go on for some seconds: half of what is sent belongs to those that began then.
+    // Traces last for some seconds: half of the writes belong to traces that began five seconds before.
     for (const age of [0, 5 * SECOND]) {
       const seen = known.findLast(({ at }) => at <= now - STALE)?.plan ?? ONE;
       const buckets = bucketsAt(seen, now - age);
@@ -170,7 +170,7 @@ function simulate(writesPerSecond: (second: number) => number, seconds: number) 
 describe("a project whose load grows tenfold in a minute", () => {
   const grows = (second: number): number => 1_000 * (1 + 9 * Math.min(Math.max(second, 0) / 60, 1));
 
-  test("is spread until no shard has too much to do and nothing waits, and then stays as it is", ({
+  test("is spread until no shard is overloaded and nothing waits, and then stays unchanged", ({
     expect,
   }) => {
     const { plan, busiest, longest } = simulate(grows, 360);
@@ -182,7 +182,7 @@ describe("a project whose load grows tenfold in a minute", () => {
     expect(simulate(grows, 3_600).plan).toEqual(plan);
   });
 
-  test("is one shard a day when the load stays small", ({ expect }) => {
+  test("has one shard a day if the load stays small", ({ expect }) => {
     expect(simulate(() => 1_500, 600).plan).toEqual(ONE);
   });
 });

@@ -31,7 +31,7 @@ const NOTHING = {
 };
 
 describe("feedbackStats", () => {
-  test("of nothing is nothing", ({ expect }) => {
+  test("is empty without feedback", ({ expect }) => {
     expect(feedbackStats([])).toEqual({});
   });
 
@@ -70,14 +70,14 @@ describe("feedbackStats", () => {
     });
   });
 
-  test("takes names of object members for labels and keys", ({ expect }) => {
+  test("accepts names of object members as labels and keys", ({ expect }) => {
     const stats = feedbackStats([row({ key: "__proto__", value: '"constructor"' })]);
     expect(Object.entries(stats)).toEqual([
       ["__proto__", { ...NOTHING, n: 1, values: { constructor: 1 } }],
     ]);
   });
 
-  test("counts what has neither score nor label", ({ expect }) => {
+  test("counts feedback without score and label", ({ expect }) => {
     const rows = [row({ comment: "first" }), row({ comment: "" }), row({ comment: "second" })];
     expect(feedbackStats(rows)).toEqual({
       quality: { ...NOTHING, n: 3, comments: ["first", "second"] },
@@ -104,7 +104,7 @@ describe("feedbackStats", () => {
     expect(feedbackStats([row({ error: true })])).toEqual({ quality: { ...NOTHING, errors: 1 } });
   });
 
-  test("keeps keys apart", ({ expect }) => {
+  test("separates keys", ({ expect }) => {
     const stats = feedbackStats([
       row({ key: "a", score: 1 }),
       row({ key: "b", score: 2 }),
@@ -116,7 +116,7 @@ describe("feedbackStats", () => {
     ]);
   });
 
-  test("stays small, however much there is", ({ expect }) => {
+  test("stays small for any amount of feedback", ({ expect }) => {
     const rows = Array.from({ length: 200 }, (_, index) =>
       row({ value: JSON.stringify(`${index}${"x".repeat(1000)}`), comment: "y".repeat(1000) }),
     );

@@ -1,7 +1,7 @@
 import { test } from "vitest";
 import { GroupCommit } from "../../../../src/tracing/shard/group-commit.ts";
 
-/** A disk that is done when it is told so; `commits` are the changes that went to it together. */
+/** Returns a disk that completes on demand; `commits` are the changes that were committed together. */
 function slowDisk() {
   const commits: string[][] = [];
   let turn: string[] = [];
@@ -21,7 +21,7 @@ function slowDisk() {
   return { group, change, commits, finish: () => done() };
 }
 
-test("a change that comes alone is made at once, and those behind it share the next commit", async ({
+test("a change that comes alone is made at once, and later ones share the next commit", async ({
   expect,
 }) => {
   const { change, commits, finish } = slowDisk();
@@ -35,7 +35,7 @@ test("a change that comes alone is made at once, and those behind it share the n
   expect(commits).toEqual([["a"], ["b", "c", "d"]]);
 });
 
-test("a change that fails fails alone", async ({ expect }) => {
+test("only the failing change of a commit fails", async ({ expect }) => {
   const { group, change, commits, finish } = slowDisk();
   void change("a");
   const before = change("b");
@@ -49,7 +49,7 @@ test("a change that fails fails alone", async ({ expect }) => {
   expect(commits).toEqual([["a"], ["b", "c"]]);
 });
 
-test("a disk that fails holds up nobody who comes later", async ({ expect }) => {
+test("a failing disk does not block later changes", async ({ expect }) => {
   const { promise, reject } = Promise.withResolvers<void>();
   const syncs = [promise];
   const group = new GroupCommit({ sync: () => syncs.pop() ?? Promise.resolve() });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { TextFilter, textTest } from "../../../../src/tracing/shard/segments/text-filter.ts";
 
-/** Words that hardly repeat, each a number's digits in base 36. */
+/** Returns words that hardly repeat, each of which is a number in base 36. */
 function words(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, n) => (from + (n + 1) * 7_919_777).toString(36));
 }
@@ -17,7 +17,7 @@ function packed(...texts: string[]): Uint8Array {
 
 const contains = (text: string) => textTest({ kind: "text", text });
 
-test("what is a part of a text is found, in any case of ASCII letters", ({ expect }) => {
+test("a part of a text is found, ignoring the case of ASCII letters", ({ expect }) => {
   const texts = fc.array(fc.string({ unit: "binary", maxLength: 300 }), { minLength: 1 });
   const property = fc.property(texts, fc.nat(), fc.nat(), fc.nat(), (all, one, from, size) => {
     const text = all[one % all.length] ?? "";
@@ -31,7 +31,7 @@ test("what is a part of a text is found, in any case of ASCII letters", ({ expec
   fc.assert(property, { seed: 20_261_102, numRuns: 300 });
 });
 
-test("a filter takes the room that its texts need, and refuses most words that are not in them", ({
+test("a filter has the size that its texts need, and refuses most words that are not in them", ({
   expect,
 }) => {
   const sizes = [10, 2_000, 20_000].map((count) => packed(words(count).join(" ")).length);
@@ -44,7 +44,7 @@ test("a filter takes the room that its texts need, and refuses most words that a
   }
 });
 
-test("a filter that is packed can be added to", ({ expect }) => {
+test("a packed filter can be extended", ({ expect }) => {
   const first = packed("bananas and apples");
   const again = new TextFilter(first.slice().buffer);
   expect(again.add("Bananas")).toBe(false);
@@ -54,7 +54,7 @@ test("a filter that is packed can be added to", ({ expect }) => {
   expect([first, both].map(contains("nas and app"))).toEqual([true, true]);
 });
 
-test("a filter that would say yes to nearly everything is none", ({ expect }) => {
+test("a filter that would match nearly everything is discarded", ({ expect }) => {
   const filter = new TextFilter();
   const many = words(150_000);
   for (let at = 0; at < many.length && !filter.isFull; at += 1000) {
@@ -64,7 +64,7 @@ test("a filter that would say yes to nearly everything is none", ({ expect }) =>
   expect(filter.packed()).toBeNull();
 });
 
-test("of all that is required each must be there, and of alternatives one", ({ expect }) => {
+test("all required texts must match, and one of several alternatives", ({ expect }) => {
   const bits = packed("bananas and apples");
   const text = (word: string) => ({ kind: "text" as const, text: word });
   const of = (kind: "all" | "any", ...all: string[]) => textTest({ kind, of: all.map(text) })(bits);

@@ -18,7 +18,7 @@ function found(
 }
 
 describe("built-in prices", () => {
-  test("of GPT-4o are these", ({ expect }) => {
+  test("have these values for GPT-4o", ({ expect }) => {
     expect(found("gpt-4o-2024-08-06", "openai")).toEqual({
       id: "fbedb0c6-99bb-5420-afb1-a92d0bb0d2b6",
       name: "gpt-4o",
@@ -47,17 +47,20 @@ describe("built-in prices", () => {
     ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws.bedrock", "0.0000033"],
     ["anthropic/claude-sonnet-4.5", "openrouter", "0.000003"],
     ["deepseek-chat", "openai", "0.00000027"],
-  ] as const)("%s through %s costs %s a prompt token", ([name, provider, cost], { expect }) => {
-    expect(found(name, provider)?.promptCost).toBe(cost);
-  });
+  ] as const)(
+    "have for %s through %s the rate %s for a prompt token",
+    ([name, provider, cost], { expect }) => {
+      expect(found(name, provider)?.promptCost).toBe(cost);
+    },
+  );
 
   test.for([
     ["house-model", "openai"],
     ["llama-3.3-70b-versatile", "openai"],
-    // Who runs the weights of others sets prices of its own, or none.
+    // Providers that host other vendors' weights have their own prices, or none.
     ["deepseek-r1:7b", "ollama"],
     ["mixtral-8x7b-unheard-of", "groq"],
-  ] as const)("%s through %s has none", ([name, provider], { expect }) => {
+  ] as const)("have none for %s through %s", ([name, provider], { expect }) => {
     expect(found(name, provider)).toBeUndefined();
   });
 
@@ -84,7 +87,7 @@ describe("built-in prices", () => {
     expect(["2025-06-09T23:59:59.999Z", "2025-06-10"].map(cost)).toEqual(["0.00001", "0.000002"]);
   });
 
-  test("price every lifetime of a cache entry that the vendor prices", ({ expect }) => {
+  test("cover every lifetime of a cache entry that the vendor prices", ({ expect }) => {
     expect(found("claude-sonnet-4-5", "anthropic")?.promptCostDetails).toEqual({
       cache_read: "0.0000003",
       cache_creation: "0.00000375",
@@ -94,7 +97,7 @@ describe("built-in prices", () => {
     });
   });
 
-  test("have ids of their own, and decimal numbers", ({ expect }) => {
+  test("have unique ids, and decimal numbers", ({ expect }) => {
     const all = builtInPrices();
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     const numbers = all.flatMap(({ promptCostDetails, completionCostDetails, ...price }) =>
@@ -107,7 +110,7 @@ describe("built-in prices", () => {
     expect(numbers.filter((number) => Number(number) > 0.01)).toEqual([]);
   });
 
-  test("have patterns that are accepted for own prices, and match the same names", ({ expect }) => {
+  test("have patterns that own prices accept, with the same matches", ({ expect }) => {
     const names = builtInPrices().map(({ name }) => name);
     const sample = names.filter((_, index) => index % 20 === 0);
     for (const pattern of new Set(builtInPrices().map(({ matchPattern }) => matchPattern))) {

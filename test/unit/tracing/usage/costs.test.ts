@@ -21,7 +21,7 @@ function costs(usage: Omit<Usage, "explicit">, own?: ModelPrice) {
 const CACHED = price({ promptCostDetails: { cache_read: "0.000001" } });
 
 describe("amountsOf", () => {
-  test("prices categories one by one, and the remaining tokens at the base price", ({ expect }) => {
+  test("prices categories separately, and the remaining tokens at the base price", ({ expect }) => {
     const usage = { input_tokens: 20, output_tokens: 10, input_token_details: { cache_read: 5 } };
     expect(amounts(usage, CACHED)).toEqual({
       promptTokens: 20,
@@ -38,7 +38,7 @@ describe("amountsOf", () => {
     });
   });
 
-  test("of a model without a price has tokens only", ({ expect }) => {
+  test("has only tokens for a model without a price", ({ expect }) => {
     const usage = { explicit: false, input_tokens: 20, output_tokens: 10 };
     expect(amountsOf(usage, model("unknown"), NOON, createPriceMap([price()]))).toEqual({
       promptTokens: 20,
@@ -75,12 +75,12 @@ describe("amountsOf", () => {
     });
   });
 
-  test("never has less than no remaining tokens", ({ expect }) => {
+  test("never has a negative number of remaining tokens", ({ expect }) => {
     const usage = { input_tokens: 3, input_token_details: { cache_read: 5 } };
     expect(costs(usage, CACHED)).toMatchObject({ promptCost: 5_000_000, totalCost: 5_000_000 });
   });
 
-  test("counts only what was reported", ({ expect }) => {
+  test("counts only reported values", ({ expect }) => {
     expect(costs({ input_tokens: 2 })).toEqual({
       promptCost: 4_000_000,
       completionCost: null,
@@ -98,7 +98,7 @@ describe("amountsOf", () => {
     [{ input_tokens: 3, output_tokens: 4, total_tokens: 0 }, 7],
     [{ input_tokens: 3, output_tokens: 4 }, 7],
     [{}, 0],
-  ] as const)("of %j has a total of %s tokens", ([usage, total], { expect }) => {
+  ] as const)("has for %j the total of %s tokens", ([usage, total], { expect }) => {
     expect(amounts(usage).totalTokens).toBe(total);
   });
 
@@ -122,7 +122,7 @@ describe("amountsOf", () => {
     });
   });
 
-  test("knows no cost that a number cannot hold", ({ expect }) => {
+  test("has no cost that a number cannot represent", ({ expect }) => {
     const own = price({ promptCost: "1000", completionCost: "0.000001" });
     expect(costs({ input_tokens: 10, output_tokens: 1 }, own)).toMatchObject({
       promptCost: null,
@@ -132,7 +132,7 @@ describe("amountsOf", () => {
 });
 
 describe("reported costs", () => {
-  test("go before computed ones", ({ expect }) => {
+  test("take precedence over computed ones", ({ expect }) => {
     const usage = { input_tokens: 20, output_tokens: 10, input_cost: 0.5 };
     expect(amounts(usage)).toMatchObject({
       promptCost: 500_000_000_000,
@@ -148,7 +148,7 @@ describe("reported costs", () => {
     });
   });
 
-  test("may be a total only, which no price splits", ({ expect }) => {
+  test("can be only a total, which no price splits", ({ expect }) => {
     expect(amounts({ input_tokens: 20, output_tokens: 10, total_cost: 0.1 })).toMatchObject({
       promptCost: null,
       completionCost: null,
@@ -157,7 +157,9 @@ describe("reported costs", () => {
     });
   });
 
-  test("of categories go into the sum, and spare their tokens the price", ({ expect }) => {
+  test("of categories are added to the sum, and replace the price of their tokens", ({
+    expect,
+  }) => {
     const usage = {
       input_tokens: 20,
       input_token_details: { cache_read: 5, audio: 10 },
@@ -185,14 +187,14 @@ describe("reported costs", () => {
   });
 });
 
-/** A price with its value as a fraction over 10^20. */
+/** Generates a price, and its value as a fraction over 10^20. */
 const somePrice = fc
   .bigInt({ min: 0n, max: 10n ** 16n })
   .map((units) => ({ units, text: `0.${String(units).padStart(20, "0")}` }));
 
 const someTokens = fc.nat({ max: 1_000_000 });
 
-test("computed costs are the exact ones, rounded once", ({ expect }) => {
+test("computed costs are exact, and rounded once", ({ expect }) => {
   fc.assert(
     fc.property(
       someTokens,
@@ -208,7 +210,7 @@ test("computed costs are the exact ones, rounded once", ({ expect }) => {
         for (const [name, count] of details) {
           exact += BigInt(count) * (categoryPrices[name] ?? base).units;
         }
-        // Over 10^20; a picodollar is 10^8 of that.
+        // The values are over 10^20, of which a picodollar is 10^8.
         const half = 5n * 10n ** 7n;
         const rounded = Number((exact + half) / 10n ** 8n);
         const usage = {

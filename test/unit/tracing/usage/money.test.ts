@@ -32,11 +32,11 @@ describe("parseDecimal", () => {
     },
   );
 
-  test("refuses numbers that are none", ({ expect }) => {
+  test("refuses numbers that are not finite", ({ expect }) => {
     expect([NaN, Infinity, -Infinity].map(decimalOf)).toEqual([null, null, null]);
   });
 
-  test("reads every finite double as what stands for it", ({ expect }) => {
+  test("reads every finite double as its decimal text", ({ expect }) => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
         const decimal = decimalOf(value);

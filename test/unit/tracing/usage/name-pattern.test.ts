@@ -47,7 +47,7 @@ describe("a pattern of model names", () => {
     ["^[\\]\\-x]+$", "]-x", true],
     ["^[^/]+$", "a/b", false],
     ["", "anything", true],
-  ] as const)("%s on %s: %s", ([pattern, name, expected], { expect }) => {
+  ] as const)("matches %s on %s: %s", ([pattern, name, expected], { expect }) => {
     expect(matches(pattern, name)).toBe(expected);
   });
 
@@ -57,7 +57,7 @@ describe("a pattern of model names", () => {
   });
 });
 
-describe("is refused", () => {
+describe("a pattern is refused if it is", () => {
   test.for([
     ["(", "missing ) (at 1)"],
     ["a)", "unmatched ) (at 1)"],
@@ -81,7 +81,7 @@ describe("is refused", () => {
   });
 });
 
-/** Pieces whose meaning JavaScript and these patterns share. */
+/** Generates patterns whose meaning JavaScript shares. */
 const patternText = fc.letrec<{ pattern: string; term: string; atom: string }>((tie) => ({
   pattern: fc
     .array(fc.array(tie("term"), { maxLength: 3 }), { minLength: 1, maxLength: 2 })
@@ -107,7 +107,7 @@ const lookahead = fc
 
 const nameText = fc.string({ unit: fc.constantFrom("a", "b", "B", "-", ".", "1"), maxLength: 8 });
 
-test("patterns mean what they mean in JavaScript", ({ expect }) => {
+test("patterns have the same meaning as in JavaScript", ({ expect }) => {
   let compared = 0;
   fc.assert(
     fc.property(
@@ -139,7 +139,7 @@ test.for([
   "^(a|aa)+$",
   `^${"a?".repeat(30)}${"a".repeat(30)}b$`,
   ".*.*.*.*.*c",
-])("%s looks at little more of a longer name that is made for it", (pattern, { expect }) => {
+])("%s takes linear time for a longer name that is made for it", (pattern, { expect }) => {
   const compiled = compileNamePattern(pattern);
   const looksAt = (length: number): number => {
     const charAt = vi.spyOn(String.prototype, "charAt");
@@ -152,6 +152,6 @@ test.for([
   };
   const short = looksAt(31);
   expect(short).toBeGreaterThanOrEqual(31);
-  // Eight times the length: 8 is linear, 64 square, and what backtracks does not come to an end.
+  // The name has eight times the length: 8 would be linear, 64 quadratic, and backtracking would not end.
   expect(looksAt(248) / short).toBeLessThan(9);
 });

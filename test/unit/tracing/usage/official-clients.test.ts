@@ -10,7 +10,7 @@ import { modelOf } from "../../../../src/tracing/usage/run-model.ts";
 
 type SentRun = { id: string; outputs?: unknown; extra?: unknown };
 
-/** A client whose runs arrive nowhere but in `sent`, merged by id, as JSON carries them. */
+/** Returns a client that sends its runs nowhere but to `sent`, merged by id, after a conversion to JSON. */
 function recordingClient(): { client: Client; sent: Map<string, SentRun> } {
   const sent = new Map<string, SentRun>();
   const merge = (run: SentRun): Promise<void> => {
@@ -44,8 +44,8 @@ class CountingModel extends FakeListChatModel {
   }
 }
 
-describe("what the official clients send", () => {
-  test("of a LangChain chat model has its usage", async ({ expect }) => {
+describe("a run of the official clients", () => {
+  test("has the usage of a LangChain chat model", async ({ expect }) => {
     const { client, sent } = recordingClient();
     const tracer = new LangChainTracer({ client, projectName: "p" });
     await new CountingModel({ responses: [] }).invoke([new HumanMessage("hello")], {
@@ -63,7 +63,7 @@ describe("what the official clients send", () => {
     expect(usageOfExtra(run?.extra)).toEqual({ explicit: true, ...usage });
   });
 
-  test("of a wrapped OpenAI client has it too", async ({ expect }) => {
+  test("has the usage of a wrapped OpenAI client", async ({ expect }) => {
     const { client, sent } = recordingClient();
     const answer = {
       id: "chatcmpl-1",

@@ -16,13 +16,13 @@ function selected(
 }
 
 describe("selectPrice", () => {
-  test("finds none for a model without a price", ({ expect }) => {
+  test("returns none for a model without a price", ({ expect }) => {
     expect(selected([], HOUSE)).toBeNull();
     expect(selected([price()], model("other-model"))).toBeNull();
     expect(selected([price({ matchPattern: "" })], modelOf({}))).toBeNull();
   });
 
-  test("gives rates in units of 1e-30 USD", ({ expect }) => {
+  test("returns rates in units of 1e-30 USD", ({ expect }) => {
     const own = price({
       promptCostDetails: { cache_read: "0.000000000000000000000000000001" },
       completionCostDetails: { reasoning: "1000" },
@@ -36,7 +36,7 @@ describe("selectPrice", () => {
     });
   });
 
-  test("takes an own price before a built-in one", ({ expect }) => {
+  test("prefers an own price to a built-in one", ({ expect }) => {
     const own = price({ matchPattern: "^gpt-4o$" });
     const builtIn = selected([], model("gpt-4o", "openai"));
     expect(builtIn).not.toBeNull();
@@ -44,7 +44,7 @@ describe("selectPrice", () => {
     expect(selected([{ ...own, startTime: NOON + 1 }], model("gpt-4o", "openai"))).toBe(builtIn);
   });
 
-  test("asks for the provider when the price names one", ({ expect }) => {
+  test("compares the provider if the price names one", ({ expect }) => {
     const own = [price({ provider: "openai" })];
     expect(selected(own, model("house-model", "openai"))).toBe("price");
     expect(selected(own, model("house-model", "OpenAI"))).toBe("price");
@@ -52,7 +52,7 @@ describe("selectPrice", () => {
     expect(selected(own, HOUSE)).toBeNull();
   });
 
-  test("takes the latest price that was in force", ({ expect }) => {
+  test("selects the latest price that was in force", ({ expect }) => {
     const own = [
       price({ id: "always" }),
       price({ id: "tomorrow", startTime: NOON + DAY }),
@@ -67,7 +67,7 @@ describe("selectPrice", () => {
     expect(at(NOON + DAY)).toBe("tomorrow");
   });
 
-  test("of prices in force since the same time takes the provider's, then the first", ({
+  test("prefers the provider's price, then the first, among those in force since the same time", ({
     expect,
   }) => {
     const own = [
@@ -79,7 +79,7 @@ describe("selectPrice", () => {
     expect(selected(own, HOUSE)).toBe("newest");
   });
 
-  test("takes the name from the path of the price", ({ expect }) => {
+  test("reads the name at the path of the price", ({ expect }) => {
     const own = [price({ matchPath: ["deployment", "model"], matchPattern: "^ours$" })];
     const asked = (deployment: string) =>
       modelOf({ invocation_params: { deployment }, metadata: { ls_model_name: "ours" } });
@@ -88,7 +88,7 @@ describe("selectPrice", () => {
     expect(selected(own, model("ours"))).toBe("price");
   });
 
-  test("remembers models apart that differ where a price looks", ({ expect }) => {
+  test("caches models separately if they differ where a price looks", ({ expect }) => {
     const prices = createPriceMap([
       price({ id: "a", matchPath: ["deployment"], matchPattern: "^a$" }),
       price({ id: "b", matchPath: ["deployment"], matchPattern: "^b$", provider: "x" }),
@@ -105,7 +105,7 @@ describe("selectPrice", () => {
     }
   });
 
-  test("passes over a stored pattern that is no longer accepted", ({ expect }) => {
+  test("skips a stored pattern that is no longer accepted", ({ expect }) => {
     expect(selected([price({ matchPattern: "(" }), price({ id: "next" })], HOUSE)).toBe("next");
   });
 });

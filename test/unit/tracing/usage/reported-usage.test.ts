@@ -12,20 +12,20 @@ const METADATA = {
 
 const PARSED = { explicit: false, ...METADATA };
 
-/** A message as LangChain serialises it. */
+/** Returns a message as LangChain serialises it. */
 function serialised(kwargs: object) {
   return { lc: 1, type: "constructor", id: ["langchain_core", "messages", "AIMessage"], kwargs };
 }
 
 describe("usage_metadata at the top of outputs", () => {
-  test("is what any run consumed", ({ expect }) => {
+  test("is the usage of any run", ({ expect }) => {
     expect(usageOf({ answer: 42, usage_metadata: METADATA })).toEqual({
       ...PARSED,
       explicit: true,
     });
   });
 
-  test("has costs too", ({ expect }) => {
+  test("can have costs", ({ expect }) => {
     const costs = {
       input_cost: 0.000_035,
       output_cost: "0.00003",
@@ -43,7 +43,7 @@ describe("usage_metadata at the top of outputs", () => {
     });
   });
 
-  test("goes before what a message in it says", ({ expect }) => {
+  test("takes precedence over a message in the outputs", ({ expect }) => {
     const outputs = {
       usage_metadata: { input_tokens: 1 },
       generations: [[{ message: serialised({ usage_metadata: METADATA }) }]],
@@ -76,7 +76,7 @@ describe("usage_metadata at the top of outputs", () => {
       { output_tokens: 3, output_token_details: { audio: null }, input_token_details: {} },
       { output_tokens: 3 },
     ],
-  ] as const)("may have a value that is %s", ([, metadata, expected], { expect }) => {
+  ] as const)("can have a value that is %s", ([, metadata, expected], { expect }) => {
     expect(usageOf({ usage_metadata: metadata })).toEqual({ explicit: true, ...expected });
   });
 
@@ -97,7 +97,7 @@ describe("a model's answer", () => {
     ["the only one in messages", { messages: [serialised({ usage_metadata: METADATA })] }],
     ["in output", { output: serialised({ usage_metadata: METADATA }) }],
     ["in outputs", { outputs: [{ type: "ai", data: { usage_metadata: METADATA } }] }],
-  ] as const)("is read where it is %s", ([, outputs], { expect }) => {
+  ] as const)("is found if it is %s", ([, outputs], { expect }) => {
     expect(usageOf(outputs)).toEqual(PARSED);
   });
 
@@ -143,11 +143,11 @@ describe("a model's answer", () => {
     ["usage", { id: "chatcmpl", choices: [], usage: snake }],
     ["the only choice", { choices: [{ message: {}, usage: snake }] }],
     ["usage of an output", { output: { usage: camel } }],
-  ] as const)("may have its usage in %s", ([, outputs], { expect }) => {
+  ] as const)("can have its usage in %s", ([, outputs], { expect }) => {
     expect(usageOf(outputs)).toEqual(counted);
   });
 
-  test("of OpenAI counts cached and reasoning tokens among the others", ({ expect }) => {
+  test("of OpenAI includes cached and reasoning tokens in the others", ({ expect }) => {
     const usage = {
       prompt_tokens: 20,
       completion_tokens: 10,
@@ -169,7 +169,7 @@ describe("a model's answer", () => {
     expect(usageOf({ usage: responses })).toEqual(PARSED);
   });
 
-  test("of Anthropic counts cached tokens beside the others", ({ expect }) => {
+  test("of Anthropic counts cached tokens separately", ({ expect }) => {
     const usage = {
       input_tokens: 10,
       output_tokens: 7,
@@ -191,7 +191,7 @@ describe("a model's answer", () => {
     });
   });
 
-  test("of Bedrock does so too", ({ expect }) => {
+  test("of Bedrock counts cached tokens separately, too", ({ expect }) => {
     const usage = { inputTokens: 10, outputTokens: 7, totalTokens: 22, cacheReadInputTokens: 5 };
     expect(usageOf({ usage })).toEqual({
       explicit: false,
@@ -201,7 +201,7 @@ describe("a model's answer", () => {
     });
   });
 
-  test("of a router counts them among the others, whatever it calls them", ({ expect }) => {
+  test("of a router includes them in the others, whatever their names", ({ expect }) => {
     const usage = { prompt_tokens: 20, completion_tokens: 10, cache_read_input_tokens: 5 };
     expect(usageOf({ usage })).toEqual({
       explicit: false,
@@ -212,7 +212,7 @@ describe("a model's answer", () => {
   });
 });
 
-describe("there is no usage", () => {
+describe("usage is missing", () => {
   test.for([
     undefined,
     null,
@@ -230,7 +230,7 @@ describe("there is no usage", () => {
     expect(usageOf(outputs)).toBeNull();
   });
 
-  test("where reading it would fail", ({ expect }) => {
+  test("if it cannot be read", ({ expect }) => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         for (const key of ["usage_metadata", "generations", "llm_output", "usage", "message"]) {
@@ -253,7 +253,7 @@ describe("usageOfExtra", () => {
   });
 
   test.for([undefined, null, [], {}, { metadata: null }, { metadata: { usage_metadata: 3 } }])(
-    "finds none in %j",
+    "returns none for %j",
     (extra, { expect }) => {
       expect(usageOfExtra(extra)).toBeNull();
     },

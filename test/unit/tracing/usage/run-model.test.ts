@@ -8,7 +8,7 @@ describe("modelOf", () => {
     [["endpoint_name", "model_path", "model_id"], "model_id"],
     [["endpoint_name", "model_path"], "model_path"],
     [["endpoint_name", "deployment"], "endpoint_name"],
-  ] as const)("of the parameters %j takes %s", ([keys, expected], { expect }) => {
+  ] as const)("selects among the parameters %j: %s", ([keys, expected], { expect }) => {
     const params = Object.fromEntries(keys.map((key) => [key, key]));
     expect(modelOf({ invocation_params: params })).toEqual({
       name: expected,
@@ -17,7 +17,7 @@ describe("modelOf", () => {
     });
   });
 
-  test("takes ls_model_name before the parameters", ({ expect }) => {
+  test("prefers ls_model_name to the parameters", ({ expect }) => {
     const extra = {
       invocation_params: { model: "alias", model_id: "id", temperature: 1, stop: ["x"] },
       metadata: { ls_model_name: "gpt-4o", ls_provider: "openai" },
@@ -38,11 +38,11 @@ describe("modelOf", () => {
     { invocation_params: null, metadata: 7 },
     { invocation_params: ["model"], metadata: { ls_model_name: "", ls_provider: 1 } },
     { invocation_params: { model: { name: "x" }, model_name: "x".repeat(257) } },
-  ])("finds none in %j", (extra, { expect }) => {
+  ])("returns none for %j", (extra, { expect }) => {
     expect(modelOf(extra)).toEqual({ name: null, provider: null, fields: {} });
   });
 });
 
-test("a path finds only what is the model's own", ({ expect }) => {
+test("a path finds only the model's own properties", ({ expect }) => {
   expect(nameAt({}, ["toString", "constructor"])).toBeNull();
 });

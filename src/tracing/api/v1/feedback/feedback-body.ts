@@ -1,6 +1,7 @@
 import { type NoteUnknown, parseKnown } from "../../../../lib/unknown-members.ts";
 import { toValidationDetail } from "../../../../http/validation-detail.ts";
 import { ApiError, invalidField } from "../../../../lib/api-error.ts";
+import { optionalMillis } from "../../../../lib/time.ts";
 import {
   FeedbackBodyError,
   type FeedbackInput,
@@ -59,9 +60,9 @@ function toFeedbackInput(body: FeedbackCreate, defaultId?: string): FeedbackInpu
     extraJson: toJson(body.extra),
     extendTraceRetention:
       (body.extend_trace_retention ?? true) && body._skip_trace_upgrade !== true,
-    startTime: toMillis(body.start_time),
-    createdAt: toMillis(body.created_at),
-    modifiedAt: toMillis(body.modified_at),
+    startTime: optionalMillis(body.start_time),
+    createdAt: optionalMillis(body.created_at),
+    modifiedAt: optionalMillis(body.modified_at),
   };
 }
 
@@ -83,8 +84,4 @@ export function refusalError(
   return code === "validation"
     ? invalidField([source, field], message, "value_error")
     : new ApiError(code, message);
-}
-
-function toMillis(micros: number | null | undefined): number | null {
-  return micros == null ? null : Math.floor(micros / 1000);
 }

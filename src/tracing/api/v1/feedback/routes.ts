@@ -27,7 +27,7 @@ import {
   feedbackReadQuery,
   feedbackSchema,
   feedbackUpdateSchema,
-  tokenListQuery,
+  feedbackTokenListQuery,
   tokenSchema,
   tokensCreateSchema,
 } from "./schemas.ts";
@@ -143,7 +143,7 @@ feedbackRoutes.openapi(
     path: "/feedback/tokens",
     tags,
     summary: "List the links to a run's feedback, newest first",
-    request: { query: tokenListQuery },
+    request: { query: feedbackTokenListQuery },
     responses: {
       200: {
         description: "The tokens of the page",

@@ -209,7 +209,7 @@ export const tokensCreateSchema = z.union([
   z.array(tokenCreateSchema).max(MAX_TOKENS_PER_REQUEST),
 ]);
 
-export const tokenListQuery = z.strictObject({
+export const feedbackTokenListQuery = z.strictObject({
   run_id: uuidParam(),
   limit: integerParam({ min: 1, max: 100 }).optional(),
   offset: integerParam({ min: 0 }).optional(),

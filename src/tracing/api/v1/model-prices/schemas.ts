@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { integerParam } from "../../../../http/query-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
+import { optionalMillis } from "../../../../lib/time.ts";
 import { type Decimal, decimalOf, formatDecimal, parseDecimal } from "../../../usage/money.ts";
 import { compileNamePattern, PatternError } from "../../../usage/name-pattern.ts";
 import { type ModelPrice, PRICE_DECIMALS } from "../../../usage/price-list.ts";
@@ -154,7 +155,7 @@ export function toModelPriceFields(body: ModelPriceBody): ModelPriceFields {
     match_pattern: body.match_pattern,
     match_path: JSON.stringify(body.match_path ?? DEFAULT_MATCH_PATH),
     provider: body.provider ?? null,
-    start_time: body.start_time == null ? null : Math.floor(body.start_time / 1000),
+    start_time: optionalMillis(body.start_time),
     prompt_cost: body.prompt_cost,
     completion_cost: body.completion_cost,
     prompt_cost_details: toText(body.prompt_cost_details),

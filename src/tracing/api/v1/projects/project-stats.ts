@@ -1,4 +1,4 @@
-import type { Micros } from "../../../model/run-write.ts";
+import type { Micros } from "../../../../lib/time.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { ALL_RUNS } from "../../../shard/shard-stats.ts";
 import { checkedFilter } from "../queries/selection.ts";

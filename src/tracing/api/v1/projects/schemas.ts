@@ -13,9 +13,9 @@ import { timeValue } from "../../../../http/time-value.ts";
 import { textListParam, uuidListParam } from "../params.ts";
 import { SORT_COLUMNS } from "./sort-by-stats.ts";
 import { PROJECT_STATS } from "./project-stats.ts";
-import { toIso } from "../../../../lib/time.ts";
+import { isObject, jsonOrUndefined } from "../../../../lib/json.ts";
+import { microsToMillis, toIso } from "../../../../lib/time.ts";
 import type { ProjectChange, ProjectRow } from "../../../../db/projects-repo.ts";
-import type { Micros } from "../../../model/run-write.ts";
 
 /** Maximum length of a project name, which is the key of an index. */
 const MAX_PROJECT_NAME_CHARS = 1024;
@@ -150,15 +150,8 @@ function metadataParam() {
 }
 
 function parseObject(text: string): JsonFilter | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? { ...value }
-      : null;
-  } catch {
-    // The text is not JSON: the caller reports that.
-    return null;
-  }
+  const value = jsonOrUndefined(text);
+  return isObject(value) ? value : null;
 }
 
 /** Returns a project as the API shows it, without statistics. */
@@ -186,15 +179,11 @@ export function toProjectChange(body: ProjectUpdate | Omit<ProjectCreate, "id">)
   return {
     name: name ?? undefined,
     description: description ?? undefined,
-    start_time: start == null ? undefined : toMillis(start),
-    end_time: end_time == null ? undefined : toMillis(end_time),
+    start_time: start == null ? undefined : microsToMillis(start),
+    end_time: end_time == null ? undefined : microsToMillis(end_time),
     extra: extra == null ? undefined : JSON.stringify(extra),
     default_dataset_id: default_dataset_id ?? undefined,
     reference_dataset_id: dataset ?? undefined,
     trace_tier: trace_tier ?? undefined,
   };
-}
-
-function toMillis(micros: Micros): number {
-  return Math.floor(micros / 1000);
 }

@@ -1,3 +1,5 @@
+import { memberOf } from "../../../../lib/json.ts";
+
 /** The values of `sort_by` in a list of projects. */
 export const SORT_COLUMNS = [
   "name",
@@ -57,10 +59,4 @@ function valueOf(
 
 function toComparable(value: unknown): number | string | null {
   return typeof value === "number" || typeof value === "string" ? value : null;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    ? Reflect.get(value, key)
-    : undefined;
 }

@@ -1,19 +1,26 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../../../lib/api-error.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { FilterError } from "../../../filter/filter-error.ts";
-import { parseFilter } from "../../../filter/filter.ts";
+import { filterProblem } from "../../../filter/filter.ts";
 import { decodeCursor, encodeCursor, type RunPosition } from "../../../model/run-page.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import type { JsonPart } from "../../json-parts.ts";
-import { type RunJsonContext, runJsonContext, toRunJson } from "../runs/run-json.ts";
-import { ALWAYS_SELECTED, DEFAULT_SELECT, payloadsOf, type RunSelect } from "../runs/run-schema.ts";
+import { type RunJsonContext, runJsonContext, toRunJsonV1 } from "../runs/run-json.ts";
+import {
+  ALWAYS_SELECTED,
+  DEFAULT_SELECT,
+  payloadsOfSelect,
+  type RunSelect,
+} from "../runs/run-schema.ts";
 import { findRuns, type RunsFound } from "../../../query/find-runs.ts";
-import { MAX_PAGE, readSelection, runsPageSchema, runsQuerySchema } from "./selection.ts";
+import { MAX_PAGE, readSelection, runsPageSchemaV1, runsQuerySchemaV1 } from "./selection.ts";
 
 export const runsQueryRoutes = createRouter();
 
-const queryBody = { content: { "application/json": { schema: runsQuerySchema } }, required: true };
+const queryBody = {
+  content: { "application/json": { schema: runsQuerySchemaV1 } },
+  required: true,
+};
 
 runsQueryRoutes.openapi(
   createRoute({
@@ -26,7 +33,7 @@ runsQueryRoutes.openapi(
       200: {
         description:
           "A page of runs in the order of their start; `cursors.next` is the cursor of the next page",
-        content: { "application/json": { schema: runsPageSchema } },
+        content: { "application/json": { schema: runsPageSchemaV1 } },
       },
     },
   }),
@@ -40,7 +47,7 @@ runsQueryRoutes.openapi(
       order: body.order ?? "desc",
       after: readCursor(body.cursor),
       limit: Math.min(body.limit ?? MAX_PAGE, MAX_PAGE),
-      payloads: payloadsOf(select),
+      payloads: payloadsOfSelect(select),
     });
     const parts = pageJson(found, select, runJsonContext(c, workspaceId));
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
@@ -71,23 +78,13 @@ runsQueryRoutes.openapi(
   (c) => {
     const body = c.req.valid("json");
     const errors = (["filter", "trace_filter", "tree_filter"] as const).flatMap((field) => {
-      const message = filterProblem(body[field]);
+      const text = body[field];
+      const message = text ? filterProblem(text) : null;
       return message === null ? [] : [{ field, message }];
     });
     return c.json({ valid: errors.length === 0, errors }, 200);
   },
 );
-
-function filterProblem(text: string | null | undefined): string | null {
-  if (!text) return null;
-  try {
-    parseFilter(text);
-    return null;
-  } catch (error) {
-    if (error instanceof FilterError) return error.message;
-    throw error;
-  }
-}
 
 export function readCursor(text: string | null | undefined): RunPosition | null {
   if (!text) return null;
@@ -106,7 +103,7 @@ export async function* pageJson(
   yield '{"runs":[';
   for (const [index, run] of runs.entries()) {
     if (index > 0) yield ",";
-    yield* await toRunJson(run, select, context);
+    yield* await toRunJsonV1(run, select, context);
   }
   const cursors = { next: next === null ? null : encodeCursor(next), prev: null };
   yield `],"cursors":${JSON.stringify(cursors)}}`;

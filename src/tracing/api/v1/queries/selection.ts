@@ -7,7 +7,7 @@ import { notServed } from "../../../../http/not-served.ts";
 import { uuidParam } from "../../../../http/path-params.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { RUN_TYPES } from "../../../model/run-write.ts";
-import { RUN_SELECT, runSchema } from "../runs/run-schema.ts";
+import { RUN_SELECT, runSchemaV1 } from "../runs/run-schema.ts";
 
 function uuidList() {
   return z.union([uuidParam().transform((id) => [id]), z.array(uuidParam()).max(1000)]);
@@ -42,7 +42,7 @@ export const selectionMembers = {
 
 export const MAX_PAGE = 100;
 
-export const runsQuerySchema = z.strictObject({
+export const runsQuerySchemaV1 = z.strictObject({
   ...selectionMembers,
   cursor: z.string().nullish(),
   // Clients pass the total that their caller wants, and read on until there are no more pages.
@@ -53,8 +53,8 @@ export const runsQuerySchema = z.strictObject({
 
 type SelectionBody = z.output<z.ZodObject<typeof selectionMembers>>;
 
-export const runsPageSchema = z.object({
-  runs: z.array(runSchema),
+export const runsPageSchemaV1 = z.object({
+  runs: z.array(runSchemaV1),
   cursors: z.object({ next: z.string().nullable(), prev: z.string().nullable() }),
 });
 

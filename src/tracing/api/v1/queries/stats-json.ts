@@ -7,6 +7,7 @@ import type {
   StatsTotals,
 } from "../../../shard/shard-stats.ts";
 import { formatCost } from "../../../usage/costs.ts";
+import { toSeconds } from "../../../usage/money.ts";
 import { percentile } from "../../../model/histogram.ts";
 import { addKeyStats, type KeyStats, mergeStatsByKey } from "../../feedback-stats.ts";
 
@@ -44,8 +45,6 @@ export const STATS_SELECT = [
 ] as const;
 
 export type StatsSelect = (typeof STATS_SELECT)[number];
-
-const MICROS_PER_SECOND = 1_000_000;
 
 const PERCENTILES: Partial<Record<StatsSelect, [Measure, number, "seconds" | "count" | "cost"]>> = {
   latency_p50: ["latency", 0.5, "seconds"],
@@ -89,14 +88,14 @@ function statistic(totals: StatsTotals, name: StatsSelect): unknown {
     const [measure, fraction, unit] = wanted;
     const value = percentile(totals.histograms[measure] ?? [], fraction);
     if (value === null) return null;
-    if (unit === "seconds") return value / MICROS_PER_SECOND;
+    if (unit === "seconds") return toSeconds(value);
     return unit === "cost" ? formatCost(Math.round(value)) : Math.round(value);
   }
   switch (name) {
     case "run_count":
       return totals.runs;
     case "latency_avg":
-      return totals.ended === 0 ? null : totals.latencySum / totals.ended / MICROS_PER_SECOND;
+      return totals.ended === 0 ? null : toSeconds(totals.latencySum / totals.ended);
     case "total_tokens":
       return totals.totalTokens;
     case "prompt_tokens":
@@ -161,7 +160,9 @@ function cost(picodollars: number | null): string | null {
 type AveragedStats = KeyStats & { avg: number | null };
 
 /** Merges the `feedback_stats` of several runs (JSON texts) into those of all of them; null if there are none. */
-export function mergeFeedbackStats(texts: readonly string[]): Record<string, AveragedStats> | null {
+export function mergeFeedbackAverages(
+  texts: readonly string[],
+): Record<string, AveragedStats> | null {
   const merged = mergeStatsByKey<AveragedStats>(texts, (left, right) => ({
     ...addKeyStats(left, right),
     avg: average(left, right),

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { invalidField } from "../../../../lib/api-error.ts";
 import { notServed } from "../../../../http/not-served.ts";
 import { createRouter } from "../../../../http/router.ts";
-import { microsToIso } from "../../../../lib/time.ts";
+import { MICROS_PER_SECOND, microsToIso } from "../../../../lib/time.ts";
 import type { RunSelection } from "../../../shard/selection.ts";
 import { ALL_RUNS, type GroupBy } from "../../../shard/shard-stats.ts";
 import { readSelection, selectionMembers } from "./selection.ts";
@@ -18,7 +18,6 @@ const DEFAULT_MAX_GROUPS = 5;
 const MAX_INTERVALS = 1000;
 const MIN_INTERVAL_SECONDS = 10;
 const MAX_INTERVAL_SECONDS = 31 * 86_400;
-const MICROS_PER_SECOND = 1_000_000;
 
 const groupBySchema = z.strictObject({
   attribute: z.enum(["name", "run_type", "tag", "metadata", "start_time"]),

@@ -7,18 +7,17 @@ import { microsToIso } from "../../../../lib/time.ts";
 import { requireProject } from "../../../projects/project-cache.ts";
 import type { ThreadTotals } from "../../../shard/shard-threads.ts";
 import { formatCost } from "../../../usage/costs.ts";
-import { mergeFeedbackStats, neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
+import { toSeconds } from "../../../usage/money.ts";
+import { mergeFeedbackAverages, neededFor, STATS_SELECT, toStatsJson } from "./stats-json.ts";
 import { percentile } from "../../../model/histogram.ts";
 import { timeValue } from "../../../../http/time-value.ts";
 import { checkedFilter } from "./selection.ts";
 import { collectStats } from "../../../query/run-stats.ts";
 import { ALL_RUNS } from "../../../shard/shard-stats.ts";
 import { threadGroupSchema, threadGroupStatsSchema } from "./stats-schema.ts";
-import { findThreads } from "../../../query/threads.ts";
+import { findThreadTotals } from "../../../query/threads.ts";
 
 export const threadGroupRoutes = createRouter();
-
-const MICROS_PER_SECOND = 1_000_000;
 
 const groupRequest = z.strictObject({
   session_id: uuidParam(),
@@ -120,7 +119,7 @@ threadGroupRoutes.openapi(
     const { session_id } = c.req.valid("query");
     const { workspaceId } = c.var.scope;
     await requireProject(c.env.DB, workspaceId, session_id, "Session");
-    const [thread] = await findThreads(c.env, {
+    const [thread] = await findThreadTotals(c.env, {
       workspaceId,
       projectIds: [session_id],
       selection: { threadId: thread_id },
@@ -137,7 +136,7 @@ async function threadsOf(c: AppContext, request: GroupRequest): Promise<ThreadTo
   const selection = selectionOf(request);
   const { workspaceId } = c.var.scope;
   await requireProject(c.env.DB, workspaceId, request.session_id, "Session");
-  return findThreads(c.env, {
+  return findThreadTotals(c.env, {
     workspaceId,
     projectIds: [request.session_id],
     selection,
@@ -155,7 +154,7 @@ function selectionOf({ filter, start_time, end_time }: GroupRequest) {
 function threadJson(thread: ThreadTotals): z.output<typeof threadGroupSchema> {
   const seconds = (fraction: number): number | null => {
     const micros = percentile(thread.latency, fraction);
-    return micros === null ? null : micros / MICROS_PER_SECOND;
+    return micros === null ? null : toSeconds(micros);
   };
   return {
     group_key: thread.threadId,
@@ -169,7 +168,7 @@ function threadJson(thread: ThreadTotals): z.output<typeof threadGroupSchema> {
     max_start_time: microsToIso(thread.maxStart),
     latency_p50: seconds(0.5),
     latency_p99: seconds(0.99),
-    feedback_stats: mergeFeedbackStats(thread.feedbackStats),
+    feedback_stats: mergeFeedbackAverages(thread.feedbackStats),
     first_inputs: thread.firstInputs,
     last_outputs: thread.lastOutputs,
     last_error: thread.lastError,

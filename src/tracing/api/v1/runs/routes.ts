@@ -8,15 +8,15 @@ import { requireProject } from "../../../projects/project-cache.ts";
 import {
   ALWAYS_SELECTED,
   DEFAULT_SELECT,
-  payloadsOf,
-  runSchema,
+  payloadsOfSelect,
+  runSchemaV1,
   type RunSelect,
 } from "./run-schema.ts";
 import { refOf, shardStub } from "../../../shard/shard-ref.ts";
 import { jsonStreamResponse } from "../../json-stream.ts";
 import { requireRun } from "../../../query/find-runs.ts";
 import { runIdParam } from "../params.ts";
-import { runJsonContext, toRunJson } from "./run-json.ts";
+import { runJsonContext, toRunJsonV1 } from "./run-json.ts";
 
 export const tracedRunRoutes = createRouter();
 
@@ -55,7 +55,7 @@ tracedRunRoutes.openapi(
       }),
     },
     responses: {
-      200: { description: "The run", content: { "application/json": { schema: runSchema } } },
+      200: { description: "The run", content: { "application/json": { schema: runSchemaV1 } } },
     },
   }),
   async (c) => {
@@ -68,14 +68,14 @@ tracedRunRoutes.openapi(
       query.exclude_s3_stored_attributes === true ? (STORED_APART[name] ?? name) : name,
     );
     const select = new Set(names);
-    const payloads = payloadsOf(select);
+    const payloads = payloadsOfSelect(select);
     const found = await requireRun(c.env, {
       workspaceId,
       runId: run_id,
       projectId: query.session_id,
       payloads,
     });
-    const parts = await toRunJson(found, select, runJsonContext(c, workspaceId));
+    const parts = await toRunJsonV1(found, select, runJsonContext(c, workspaceId));
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );

@@ -1,10 +1,10 @@
 import { microsToIso } from "../../../../lib/time.ts";
 import { ancestorIds } from "../../../model/dotted-order.ts";
 import type { PlacedRun } from "../../../query/run-source.ts";
-import { readAttachments, type RunRow } from "../../../model/run-row.ts";
+import { readAttachments, type TracedRunRow } from "../../../model/run-row.ts";
 import { formatCost } from "../../../usage/costs.ts";
 import { type JsonMember, jsonObject, type JsonPart } from "../../json-parts.ts";
-import { appPath, linkSettings, objectUrl } from "../../links.ts";
+import { appPath, linkSettings, signedObjectUrl } from "../../links.ts";
 import type { RunSelect } from "./run-schema.ts";
 import { findShareOfRun } from "../../../../db/run-shares-repo.ts";
 import type { AppContext } from "../../../../http/app-types.ts";
@@ -29,7 +29,7 @@ type TraceFacts = {
 type PayloadName = keyof PlacedRun["run"]["payloads"];
 
 /** Returns a run as the tracing API shows it: JSON text in which large payloads are references to R2 objects. */
-export async function toRunJson(
+export async function toRunJsonV1(
   placed: PlacedRun,
   select: ReadonlySet<RunSelect>,
   context: RunJsonContext,
@@ -178,7 +178,7 @@ async function addLinks(
 
 function addTraceFacts(
   members: JsonMember[],
-  run: RunRow,
+  run: TracedRunRow,
   select: ReadonlySet<RunSelect>,
   facts: TraceFacts,
 ): void {
@@ -203,7 +203,7 @@ export function runJsonContext(c: AppContext, workspaceId: string): RunJsonConte
   const links = linkSettings(c);
   const traces = new Map<string, Promise<TraceFacts>>();
   return {
-    objectUrl: (object, mimeType) => objectUrl(links, { object, mimeType }),
+    objectUrl: (object, mimeType) => signedObjectUrl(links, { object, mimeType }),
     ttlSeconds: (tier) =>
       (tier === "longlived" ? settings.longlivedTraceMs : settings.shortlivedTraceMs) / 1000,
     shareToken: async (runId) =>

@@ -122,7 +122,7 @@ const PAYLOAD_OF: Partial<Record<RunSelect, PayloadField>> = {
 };
 
 /** Returns the payloads that a selection needs. */
-export function payloadsOf(select: Iterable<RunSelect>): PayloadField[] {
+export function payloadsOfSelect(select: Iterable<RunSelect>): PayloadField[] {
   const fields = new Set<PayloadField>();
   for (const name of select) {
     const field = PAYLOAD_OF[name];
@@ -202,7 +202,7 @@ const SELECTED: Record<Exclude<RunSelect, "trace_min_max_start_time" | SignedUrl
 type SignedUrl = Extract<RunSelect, `${string}_or_signed_url`>;
 
 /** A run of a trace, with the selected members. */
-export const runSchema = z
+export const runSchemaV1 = z
   .object(SELECTED)
   .extend({
     direct_child_run_ids: ids,

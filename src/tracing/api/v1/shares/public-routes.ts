@@ -12,14 +12,19 @@ import { requireShare } from "../../links.ts";
 import {
   ALWAYS_SELECTED,
   DEFAULT_SELECT,
-  payloadsOf,
+  payloadsOfSelect,
   RUN_SELECT,
-  runSchema,
+  runSchemaV1,
   type RunSelect,
 } from "../runs/run-schema.ts";
-import { runJsonContext, toRunJson } from "../runs/run-json.ts";
+import { runJsonContext, toRunJsonV1 } from "../runs/run-json.ts";
 import { invalidField } from "../../../../lib/api-error.ts";
-import { MAX_PAGE, readSelection, runsPageSchema, runsQuerySchema } from "../queries/selection.ts";
+import {
+  MAX_PAGE,
+  readSelection,
+  runsPageSchemaV1,
+  runsQuerySchemaV1,
+} from "../queries/selection.ts";
 import { pageJson, readCursor } from "../queries/runs-query-routes.ts";
 
 /** Serves the shared run and its descendants to anyone who has the share token, without an API key. */
@@ -36,7 +41,7 @@ publicRunRoutes.openapi(
     security: [],
     request: { params: tokenParams },
     responses: {
-      200: { description: "The run", content: { "application/json": { schema: runSchema } } },
+      200: { description: "The run", content: { "application/json": { schema: runSchemaV1 } } },
     },
   }),
   async (c) => {
@@ -45,9 +50,9 @@ publicRunRoutes.openapi(
       workspaceId: share.workspace_id,
       runId: share.run_id,
       projectId: share.project_id,
-      payloads: payloadsOf(PUBLIC_SELECT),
+      payloads: payloadsOfSelect(PUBLIC_SELECT),
     });
-    const parts = await toRunJson(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
+    const parts = await toRunJsonV1(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );
@@ -69,7 +74,7 @@ publicRunRoutes.openapi(
     responses: {
       200: {
         description: "The runs, in the order of their start",
-        content: { "application/json": { schema: z.array(runSchema) } },
+        content: { "application/json": { schema: z.array(runSchemaV1) } },
       },
     },
   }),
@@ -97,12 +102,12 @@ async function listShared(
   const runs = readSharedRuns(c.env, share, {
     selection: await sharedSelection(c.env, share, {}),
     ids,
-    payloads: payloadsOf(PUBLIC_SELECT),
+    payloads: payloadsOfSelect(PUBLIC_SELECT),
   });
   const context = runJsonContext(c, share.workspace_id);
   return jsonStreamResponse(
     c.env.PAYLOADS,
-    listJson(runs, (run) => toRunJson(run, PUBLIC_SELECT, context)),
+    listJson(runs, (run) => toRunJsonV1(run, PUBLIC_SELECT, context)),
   );
 }
 
@@ -138,13 +143,13 @@ publicQueryRoutes.openapi(
     security: [],
     request: {
       params: z.object({ share_token: uuidParam() }),
-      body: { content: { "application/json": { schema: runsQuerySchema } }, required: true },
+      body: { content: { "application/json": { schema: runsQuerySchemaV1 } }, required: true },
     },
     responses: {
       200: {
         description:
           "A page of runs in the order of their start; `cursors.next` is the cursor of the next page",
-        content: { "application/json": { schema: runsPageSchema } },
+        content: { "application/json": { schema: runsPageSchemaV1 } },
       },
     },
   }),
@@ -169,7 +174,7 @@ publicQueryRoutes.openapi(
       order: body.order ?? "desc",
       after: readCursor(body.cursor),
       limit: Math.min(body.limit ?? MAX_PAGE, MAX_PAGE),
-      payloads: payloadsOf(select),
+      payloads: payloadsOfSelect(select),
     });
     const parts = pageJson(found, select, runJsonContext(c, share.workspace_id));
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
@@ -185,7 +190,7 @@ publicQueryRoutes.openapi(
     security: [],
     request: { params: z.object({ share_token: uuidParam(), run_id: uuidParam() }) },
     responses: {
-      200: { description: "The run", content: { "application/json": { schema: runSchema } } },
+      200: { description: "The run", content: { "application/json": { schema: runSchemaV1 } } },
     },
   }),
   async (c) => {
@@ -198,11 +203,11 @@ publicQueryRoutes.openapi(
       order: "desc",
       after: null,
       limit: 1,
-      payloads: payloadsOf(PUBLIC_SELECT),
+      payloads: payloadsOfSelect(PUBLIC_SELECT),
     });
     const [found] = runs;
     if (found === undefined) throw runNotFound(run_id);
-    const parts = await toRunJson(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
+    const parts = await toRunJsonV1(found, PUBLIC_SELECT, runJsonContext(c, share.workspace_id));
     return jsonStreamResponse(c.env.PAYLOADS, parts) as never;
   },
 );

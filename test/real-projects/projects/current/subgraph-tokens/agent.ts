@@ -1,4 +1,4 @@
-// A compiled graph as a node of another, twice over: the model's tokens come from two levels down.
+// A compiled graph as a node of another one, on two levels: the model's tokens come from the innermost graph.
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { ChatOpenAI } from "@langchain/openai";
 

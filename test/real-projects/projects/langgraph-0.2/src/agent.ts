@@ -1,4 +1,4 @@
-// The prebuilt agent of LangGraph 0.x, compiled with a checkpointer of its own.
+// The prebuilt agent of LangGraph 0.x, compiled with its own checkpointer.
 import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { createReactAgent } from "@langchain/langgraph/prebuilt";

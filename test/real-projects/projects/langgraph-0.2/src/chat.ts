@@ -1,4 +1,4 @@
-// A graph as LangGraph 0.x taught it: annotations, a loop over tools, a person who is asked.
+// A graph in the style of LangGraph 0.x: annotations, a loop over tools, and a question to a person.
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   Annotation,

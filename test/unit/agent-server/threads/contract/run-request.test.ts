@@ -32,7 +32,7 @@ function request(
 }
 
 describe("toKwargs", () => {
-  test("lets the run's configurable win over the assistant's, and the server's ids over both", ({
+  test("prefers the run's configurable to the assistant's, and the server's ids to both", ({
     expect,
   }) => {
     const { config } = toKwargs(
@@ -57,7 +57,7 @@ describe("toKwargs", () => {
     });
   });
 
-  test("strips what only the server may set", ({ expect }) => {
+  test("removes values that are reserved for the server", ({ expect }) => {
     const configurable = {
       __pregel_checkpointer: "x",
       langgraph_auth_user: { identity: "admin" },
@@ -78,7 +78,7 @@ describe("toKwargs", () => {
     ]);
   });
 
-  test("merges contexts that are objects, and lets another kind of context win outright", ({
+  test("merges contexts that are objects, and replaces them by another kind of context", ({
     expect,
   }) => {
     const assistant = { context: { a: 1, b: 1 } };
@@ -87,9 +87,7 @@ describe("toKwargs", () => {
     expect(toKwargs(request(assistant, {}), {}).context).toEqual({ a: 1, b: 1 });
   });
 
-  test("joins the metadata of assistant, thread, config and run, the later winning", ({
-    expect,
-  }) => {
+  test("merges the metadata of assistant, thread, config and run, in this order", ({ expect }) => {
     const { config } = toKwargs(
       request({ metadata: { a: 1, b: 1 } }, { metadata: { c: 4 }, config: { metadata: { c: 3 } } }),
       { b: 2, c: 2 },
@@ -109,7 +107,7 @@ describe("toRunPayload", () => {
     });
   });
 
-  test("takes a checkpoint id alone as a checkpoint", ({ expect }) => {
+  test("turns a checkpoint id alone into a checkpoint", ({ expect }) => {
     const { checkpoint } = toRunPayload({ assistant_id: "x", checkpoint_id: "c" });
     expect(checkpoint?.checkpoint_id).toBe("c");
   });

@@ -21,7 +21,7 @@ function fixture(limits = { maxItems: 50, maxSize: 1000 }) {
   return { writer, batches, write, versions };
 }
 
-/** Lets everything that is ready run. */
+/** Waits until everything that is ready has run. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
@@ -42,7 +42,7 @@ describe("CombiningWriter", () => {
     await Promise.all(writes);
   });
 
-  test("sends only the newest of what waits for one key", async ({ expect }) => {
+  test("sends only the newest of the writes that wait for one key", async ({ expect }) => {
     const { batches, write, versions } = fixture();
     const first = write({ key: "a", version: 1 });
     const waiting = [write({ key: "a", version: 2 }), write({ key: "a", version: 3 })];
@@ -54,7 +54,7 @@ describe("CombiningWriter", () => {
     await Promise.all(waiting);
   });
 
-  test("does other work alone, between what was written before and after", async ({ expect }) => {
+  test("does other work alone, between the writes before and after it", async ({ expect }) => {
     const { writer, batches, write, versions } = fixture();
     const work = Promise.withResolvers<string>();
     const seen: string[][][] = [];
@@ -83,7 +83,7 @@ describe("CombiningWriter", () => {
     await later;
   });
 
-  test("keeps a removal and what follows it apart and in order", async ({ expect }) => {
+  test("keeps a removal apart from later writes, and in order", async ({ expect }) => {
     const { batches, write, versions } = fixture();
     const writes = [
       write({ key: "x", version: 1 }),
@@ -97,7 +97,9 @@ describe("CombiningWriter", () => {
     await Promise.all(writes);
   });
 
-  test("rejects all of a failed batch and goes on with the next", async ({ expect }) => {
+  test("rejects all writes of a failed batch, and continues with the next one", async ({
+    expect,
+  }) => {
     const { batches, write, versions } = fixture();
     const first = write({ key: "a", version: 1 });
     const second = write({ key: "b", version: 1 });

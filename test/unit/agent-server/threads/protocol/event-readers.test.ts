@@ -9,14 +9,14 @@ import {
   type Socket,
 } from "../../../../../src/agent-server/threads/protocol/event-sockets.ts";
 import type { ThreadLog } from "../../../../../src/agent-server/threads/protocol/event-cursor.ts";
-import { toFrame } from "../../../../../src/agent-server/threads/protocol/event-frame.ts";
+import { toProtocolFrame } from "../../../../../src/agent-server/threads/protocol/event-frame.ts";
 import { SharedEvents } from "../../../../../src/agent-server/threads/protocol/shared-events.ts";
 import type { LoggedEvent } from "../../../../../src/agent-server/threads/storage/event-frames.ts";
 import type { RunRow } from "../../../../../src/agent-server/threads/storage/run-row.ts";
 
 const ALL = { channels: ["custom", "lifecycle"], namespaces: null, depth: null };
 
-/** The log of one run in flight, which counts how often it is read. */
+/** Returns the log of one run in flight, which counts its reads. */
 function oneRun() {
   const events: LoggedEvent[] = [];
   const run = { seq: 1, run_id: "r", graph_id: "g", first_seq: 1, next_event: 0 } as RunRow;
@@ -41,7 +41,7 @@ function oneRun() {
   return { log, read, write };
 }
 
-/** A connection that takes nothing by itself. */
+/** Returns a connection that does not drain by itself. */
 function fakeSocket() {
   const sent: string[] = [];
   const socket = {
@@ -68,9 +68,9 @@ const REQUEST = {
   filter: null,
 };
 
-describe("a filter", () => {
+describe("a subscription's filter", () => {
   const frame = (method: "values" | "custom", namespace: string[], data: unknown = {}) =>
-    toFrame({ method, namespace, data }, 1, 1);
+    toProtocolFrame({ method, namespace, data }, 1, 1);
   const wants = (namespaces: string[][] | null, depth: number | null, path: string[]) =>
     isWanted(frame("values", path), { channels: ["values"], namespaces, depth });
 
@@ -86,11 +86,11 @@ describe("a filter", () => {
     [[["a"]], 0, ["a:1", "b:2"], false],
     [[["b"], []], 1, ["a:1"], true],
     [[["a", "b"]], null, ["a:1"], false],
-  ])("of the paths %j, %j levels deep, takes %j: %j", ([namespaces, depth, path, wanted]) => {
+  ])("with the paths %j, %j levels deep, accepts %j: %j", ([namespaces, depth, path, wanted]) => {
     expect(wants(namespaces, depth, path)).toBe(wanted);
   });
 
-  test("takes named events by their name, or all of them", () => {
+  test("accepts named events by their name, or all of them", () => {
     const named = frame("custom", [], { name: "n", payload: 1 });
     const takes = (channel: string) => isWanted(named, { ...ALL, channels: [channel] });
     expect(["custom", "custom:n", "custom:m", "values"].map(takes)).toEqual([
@@ -102,7 +102,7 @@ describe("a filter", () => {
   });
 });
 
-test("an event is read and encoded once for all who keep up", () => {
+test("an event is read and encoded once for all readers that keep up", () => {
   const { log, read, write } = oneRun();
   const shared = new SharedEvents(log);
   const places = Array.from({ length: 50 }, () => shared.placeAfter(0));
@@ -122,7 +122,7 @@ test("an event is read and encoded once for all who keep up", () => {
   expect(late.take()).toMatchObject({ seq: 6_000_000 });
 });
 
-test("the end of the log is looked for once for all, until the log has changed", () => {
+test("the end of the log is looked up once for all readers, until the log has changed", () => {
   const { log, read, write } = oneRun();
   const shared = new SharedEvents(log);
   const places = Array.from({ length: 50 }, () => shared.placeAfter(0));
@@ -138,13 +138,13 @@ test("the end of the log is looked for once for all, until the log has changed",
     write(10);
     shared.logChanged();
     expect(takeAll()).toEqual(places.map(() => 10));
-    // The page of events, and what comes after it.
+    // One read returns the page of events, and one finds nothing after it.
     expect(read).toHaveBeenCalledTimes(2 * round);
   }
 });
 
 describe("a reader that does not read", () => {
-  test("of server-sent events is cut off with a reason, and others are not", async () => {
+  test("is closed with a reason on server-sent events, and others are not", async () => {
     const { log, write } = oneRun();
     let now = 0;
     const readers = new EventReaders({ now: () => now, onLeave: () => {} });
@@ -164,7 +164,7 @@ describe("a reader that does not read", () => {
     await good.cancel();
   });
 
-  test("of a WebSocket is sent so much and no more, then cut off with a reason", async () => {
+  test("is sent a bounded amount on a WebSocket, then closed with a reason", async () => {
     const { log, write } = oneRun();
     let now = 0;
     const sockets = socketsOf(log, () => now);
@@ -184,7 +184,7 @@ describe("a reader that does not read", () => {
     sockets.retry();
     expect(slow.socket.close).toHaveBeenCalledWith(
       4408,
-      expect.stringContaining("Nothing was read"),
+      expect.stringContaining("was not read for a minute"),
     );
     expect(good.socket.close).not.toHaveBeenCalled();
     expect(sockets.size).toBe(1);
@@ -192,7 +192,7 @@ describe("a reader that does not read", () => {
   });
 });
 
-test("a WebSocket is sent no event while its commands say what it wants, then each once and in order", () => {
+test("a WebSocket gets no events while its commands are pending, then each event once and in order", () => {
   vi.useFakeTimers();
   try {
     const { log, write } = oneRun();

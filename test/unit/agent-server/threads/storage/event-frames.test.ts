@@ -5,10 +5,10 @@ import {
   type LoggedEvent,
 } from "../../../../../src/agent-server/threads/storage/event-frames.ts";
 
-/** As many events as the real log gives at once, at most. */
+/** Maximum number of events that the log returns at once, as the real log does. */
 const PAGE = 4;
 
-/** A log in memory, which counts how often it is read. */
+/** A log in memory, which counts its reads. */
 class Log {
   reads = 0;
   readonly events: LoggedEvent[] = [];
@@ -32,7 +32,7 @@ function setUp(events: number) {
   return { log, frames, open };
 }
 
-/** All that a reader gets now, and in how many pieces. */
+/** Returns everything that a reader gets now, and the number of chunks. */
 function drain(reader: FrameReader, before = Infinity): { text: string; pieces: number } {
   const decoder = new TextDecoder();
   let text = "";
@@ -56,18 +56,18 @@ test("an event is read from the log once for all readers", () => {
     frames.logChanged();
     for (const reader of readers) expect(idsIn(drain(reader).text)).toEqual([index]);
   }
-  // One for the event, and one that finds nothing after it.
+  // One read returns the event, and one finds nothing after it.
   expect(log.reads).toBe(20);
 });
 
-test("readers of one event are given the same bytes", () => {
+test("readers of one event get the same bytes", () => {
   const { open } = setUp(1);
   const [first, second] = [open().next(Infinity), open().next(Infinity)];
   expect(first).toEqual(second);
   expect(first?.buffer).toBe(second?.buffer);
 });
 
-test("readers at different places get everything after their own, in order", () => {
+test("readers at different positions get everything after their own position, in order", () => {
   const { log, frames, open } = setUp(11);
   const readers = [open(), open(3), open(9), open(10), open(99)];
   const expected = [-1, 3, 9, 10, 10].map((after) =>
@@ -79,7 +79,7 @@ test("readers at different places get everything after their own, in order", () 
   expect(readers.map((reader) => idsIn(drain(reader).text))).toEqual([[11], [11], [11], [11], []]);
 });
 
-test("a slow reader gets what the others have left behind", () => {
+test("a slow reader gets the events that the others have already read", () => {
   const { log, frames, open } = setUp(0);
   const [slow, quick] = [open(), open()];
   for (let index = 0; index < 40; index += 1) {
@@ -90,7 +90,7 @@ test("a slow reader gets what the others have left behind", () => {
   expect(idsIn(drain(slow).text)).toEqual(Array.from({ length: 40 }, (_, index) => index));
 });
 
-test("what is not durable is not shown, and follows", () => {
+test("an event that is not durable is not shown until it is", () => {
   const { frames, open } = setUp(3);
   const reader = open();
   expect(idsIn(drain(reader, 2).text)).toEqual([0, 1]);
@@ -98,7 +98,7 @@ test("what is not durable is not shown, and follows", () => {
   expect(idsIn(drain(reader).text)).toEqual([2]);
 });
 
-test("a large event comes in pieces", () => {
+test("a large event comes in several chunks", () => {
   const { log, open } = setUp(1);
   const large = JSON.stringify("é".repeat(150_000));
   log.add("values", large);
@@ -110,7 +110,7 @@ test("a large event comes in pieces", () => {
   expect(pieces).toBe(Math.ceil(new TextEncoder().encode(text).byteLength / (64 * 1024)));
 });
 
-test("events that a reader did not ask for are passed over", () => {
+test("events that a reader did not request are skipped", () => {
   const { log, open } = setUp(6);
   log.add("values", "{}");
   log.add("custom\r\n", "1");

@@ -19,7 +19,7 @@ type Recorded = [scope: Scope, operations: TraceOperations];
 
 const SCOPE: Scope = { workspaceId: "workspace-1", deploymentId: "default" };
 
-/** Records what it is given, unless `fail` says otherwise. */
+/** Records what it is given, unless `fail` returns true. */
 function fixture(fail: () => boolean = () => false) {
   const recorded: Recorded[] = [];
   const ended: string[] = [];
@@ -56,14 +56,14 @@ afterEach(() => {
 });
 
 describe("RunTraces", () => {
-  test("tells the host when the run began, and of which deployment it is", ({ expect }) => {
+  test("passes the run's start and its deployment to the host", ({ expect }) => {
     expect(fixture().traces.of(run).spec).toEqual({
       started_at: run.started_at,
       metadata: { deployment_id: "default" },
     });
   });
 
-  test("records for its deployment, a tenth of a second later", async ({ expect }) => {
+  test("records for its deployment after a tenth of a second", async ({ expect }) => {
     const { traces, recorded } = fixture();
     const accepted = traces
       .of(run)
@@ -75,7 +75,7 @@ describe("RunTraces", () => {
     expect(recorded).toEqual([[SCOPE, { post: [{ id: "a" }], patch: [{ id: "b" }] }]]);
   });
 
-  test("tries again after half a second and after two more, then goes on with the next", async ({
+  test("retries after half a second and after two more, then continues with the next batch", async ({
     expect,
   }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
@@ -102,7 +102,7 @@ describe("RunTraces", () => {
     ]);
   });
 
-  test("holds no more than 16 MiB behind a slow recorder", async ({ expect }) => {
+  test("buffers at most 16 MiB for a slow recorder", async ({ expect }) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     const { traces, recorded } = fixture();
     const trace = traces.of(run);
@@ -119,7 +119,7 @@ describe("RunTraces", () => {
   });
 
   test.for([null, 7, { json: 7 }, { json: { length: -1e12 } }, { operations: 1 }])(
-    "loses what is no batch, and still holds no more behind it: %j",
+    "drops an invalid batch, and still buffers no more after it: %j",
     async (nonsense, { expect }) => {
       vi.spyOn(console, "error").mockReturnValue();
       const { traces, recorded } = fixture();
@@ -133,7 +133,7 @@ describe("RunTraces", () => {
     },
   );
 
-  test("says when the end of a run's root is recorded, not before", async ({ expect }) => {
+  test("reports when the end of a run's root is recorded, but not earlier", async ({ expect }) => {
     vi.spyOn(console, "error").mockReturnValue();
     let failures = 3;
     const { traces, ended } = fixture(() => failures-- > 0);

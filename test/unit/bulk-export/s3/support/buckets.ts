@@ -22,7 +22,7 @@ export function bucketAt(
   return new S3Bucket(location, CREDENTIALS, { ...OPTIONS, ...options });
 }
 
-/** The error that a request ends in. */
+/** Returns the error of a failing request. */
 export async function failureOf(request: Promise<unknown>): Promise<S3Error> {
   try {
     await request;

@@ -5,13 +5,13 @@ import { test as base } from "vitest";
 
 type SeenRequest = {
   method: string;
-  /** As it came, with the query. */
+  /** The path as received, with the query. */
   path: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
 };
 
-/** What a server does with one request. */
+/** Handles one request. */
 export type Answer = (response: ServerResponse) => void;
 
 type ScriptedServer = {
@@ -20,7 +20,7 @@ type ScriptedServer = {
   close: () => Promise<void>;
 };
 
-/** With `start(...answers)`: a server that ends with its test. */
+/** A test with `start(...answers)`, which starts a server that stops with its test. */
 export const test = base
   .extend("servers", (): ScriptedServer[] => [])
   .extend("start", ({ servers }, { onCleanup }) => {
@@ -32,7 +32,7 @@ export const test = base
     };
   });
 
-/** Gives each request the next answer, and the last one again and again. */
+/** Gives each request the next answer, and repeats the last one. */
 async function startScriptedServer(...answers: Answer[]): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
@@ -59,22 +59,22 @@ export function answer(status: number, body = "", headers: Record<string, string
   return (response) => void response.writeHead(status, headers).end(body);
 }
 
-/** As S3 servers write them. */
+/** Returns an error as S3 servers write it. */
 export function s3Error(status: number, code: string, message: string): Answer {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message><RequestId>1</RequestId></Error>`;
   return answer(status, body, { "content-type": "application/xml" });
 }
 
-/** What a server of S3 says to an upload. */
+/** The answer of an S3 server to an upload. */
 export const stored: Answer = answer(200, "", { etag: '"etag"' });
 
-/** The connection breaks before an answer. */
+/** Breaks the connection before an answer. */
 export const reset: Answer = (response) => void response.socket?.resetAndDestroy();
 
-/** Nothing, for as long as the server lives. */
+/** Gives no answer as long as the server lives. */
 export const silence: Answer = () => undefined;
 
-/** The connection breaks within the answer. */
+/** Breaks the connection within the answer. */
 export const half: Answer = (response) => {
   response.writeHead(200, { "content-length": "100", etag: '"etag"' });
   response.write("half", () => void response.socket?.destroy());

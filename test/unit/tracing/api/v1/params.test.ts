@@ -7,12 +7,12 @@ const OTHER = "0198c0de-0000-7000-8000-00000000000b";
 describe("uuidListParam", () => {
   const param = uuidListParam();
 
-  test("takes one or several, in either case", ({ expect }) => {
+  test("accepts one or several, in either case", ({ expect }) => {
     expect(param.parse(ID.toUpperCase())).toEqual([ID]);
     expect(param.parse([ID, OTHER])).toEqual([ID, OTHER]);
   });
 
-  test("names the one that is no id", ({ expect }) => {
+  test("names an invalid id", ({ expect }) => {
     const paths = (value: unknown) =>
       param.safeParse(value).error?.issues.map(({ path, message }) => [path, message]);
     expect(paths("x")).toEqual([[[], "Input should be a valid UUID"]]);
@@ -20,7 +20,7 @@ describe("uuidListParam", () => {
   });
 });
 
-test("textListParam takes texts as they are", ({ expect }) => {
+test("textListParam accepts any texts", ({ expect }) => {
   expect(textListParam().parse('["a"]')).toEqual(['["a"]']);
   expect(textListParam().parse(["a", "b"])).toEqual(["a", "b"]);
 });

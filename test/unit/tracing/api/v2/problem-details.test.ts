@@ -5,7 +5,7 @@ import { problemDetails } from "../../../../../src/tracing/api/v2/problem-detail
 const REQUEST = { path: "/api/v2/thing", requestId: "request-1" };
 
 describe("problemDetails", () => {
-  test("say what went wrong", ({ expect }) => {
+  test("describe the error", ({ expect }) => {
     const error = new ApiError("not_found", "Run 7 not found");
     expect(problemDetails(error, { status: 404, ...REQUEST })).toEqual({
       type: "about:blank",
@@ -33,7 +33,7 @@ describe("problemDetails", () => {
   });
 
   test.for(["json_invalid", "missing", "filter_syntax", "cursor_syntax"])(
-    "are of 400 for what cannot be read: %s",
+    "have the status 400 for invalid input: %s",
     (type, { expect }) => {
       const error = invalidField(["query", "filter"], "no", type);
       expect(problemDetails(error, { status: 422, ...REQUEST })).toMatchObject({
@@ -44,7 +44,7 @@ describe("problemDetails", () => {
     },
   );
 
-  test("show nothing of what was not foreseen", ({ expect }) => {
+  test("hide the details of unexpected errors", ({ expect }) => {
     for (const error of [new Error("secret"), new ApiError("internal", "secret")]) {
       expect(problemDetails(error, { status: 500, ...REQUEST })).toEqual({
         type: "about:blank",
@@ -62,7 +62,7 @@ describe("problemDetails", () => {
     });
   });
 
-  test("show what was thrown to be read, also of 503", ({ expect }) => {
+  test("show messages for clients, also with the status 503", ({ expect }) => {
     const error = new ApiError("unavailable", "Come back later");
     expect(problemDetails(error, { status: 503, ...REQUEST })).toMatchObject({
       detail: "Come back later",

@@ -11,7 +11,7 @@ import { parseFilter } from "../../../../../src/tracing/filter/filter.ts";
 const DAY_MICROS = 86_400_000_000;
 
 describe("windowOf", () => {
-  test("is the last day unless bounds are given", ({ expect }) => {
+  test("is the last day by default", ({ expect }) => {
     expect(windowOf({}, undefined, NOON)).toEqual({ from: NOON - DAY_MICROS, to: NOON });
     expect(windowOf({ min_start_time: 1, max_start_time: null }, undefined, NOON)).toEqual({
       from: 1,
@@ -23,7 +23,7 @@ describe("windowOf", () => {
     });
   });
 
-  test("stays on later pages what it was on the first", ({ expect }) => {
+  test("is the same on later pages as on the first", ({ expect }) => {
     const window = { from: NOON - 5, to: NOON + 5 };
     expect(windowOf({}, window, NOON + 1000)).toEqual(window);
     expect(windowOf({ min_start_time: 3 }, window, NOON)).toEqual({ from: 3, to: NOON + 5 });
@@ -41,7 +41,7 @@ function refusal(texts: Parameters<typeof checkedFilters>[1]): unknown {
 }
 
 describe("checkedFilters", () => {
-  test("takes an empty filter for none", ({ expect }) => {
+  test("treats an empty filter as none", ({ expect }) => {
     expect(checkedFilters("body", { filter: "", trace_filter: null })).toEqual({});
     const filter = 'eq(name, "a")';
     const tree_filter = 'has(tags, "b")';
@@ -52,7 +52,7 @@ describe("checkedFilters", () => {
   });
 
   test.for(["filter", "trace_filter", "tree_filter"] as const)(
-    "names the field and the place that is wrong: %s",
+    "names the wrong field and place: %s",
     (field, { expect }) => {
       expect(refusal({ [field]: "eq(nome, 1)" })).toEqual([
         {
@@ -64,7 +64,7 @@ describe("checkedFilters", () => {
     },
   );
 
-  test("refuses here what a shard would refuse for its size", ({ expect }) => {
+  test("refuses filters that a shard would refuse for their size", ({ expect }) => {
     const many = Array.from({ length: 100 }, (_, index) => `eq(name, "${index}")`).join(", ");
     expect(refusal({ trace_filter: `or(${many})` })).toEqual([
       {
@@ -77,7 +77,7 @@ describe("checkedFilters", () => {
 });
 
 describe("completedOnly", () => {
-  test("keeps the filter and adds that the run has succeeded", ({ expect }) => {
+  test("adds to the filter that the run has succeeded", ({ expect }) => {
     expect(completedOnly(undefined)).toBe('eq(status, "success")');
     const both = completedOnly('and(eq(metadata_key, "a"), eq(metadata_value, "b"))');
     expect(parseFilter(both)).toMatchObject({

@@ -1,10 +1,10 @@
 import { describe, test } from "vitest";
-import { type RunLinks, toRunJson } from "../../../../../src/tracing/api/v2/run-json.ts";
+import { type RunLinks, toRunJsonV2 } from "../../../../../src/tracing/api/v2/run-json.ts";
 import {
   PUBLIC_LIST_FIELDS,
   PUBLIC_RUN_FIELDS,
-  payloadsOf,
-  RUN_FIELDS,
+  payloadsOfFields,
+  TRACED_RUN_FIELDS,
   type RunField,
 } from "../../../../../src/tracing/api/v2/run-fields.ts";
 import { NOON, readRun, PROJECT_ID, RUN_ID, TRACE_ID } from "./support/read-run.ts";
@@ -20,11 +20,11 @@ async function answer(
   fields: readonly RunField[],
   links = LINKS,
 ): Promise<unknown> {
-  const parts = await toRunJson(run, fields, links);
+  const parts = await toRunJsonV2(run, fields, links);
   return JSON.parse(parts.map((part) => (typeof part === "string" ? part : "{}")).join(""));
 }
 
-describe("toRunJson", () => {
+describe("toRunJsonV2", () => {
   test("has the selected fields and no others", async ({ expect }) => {
     expect(await answer(readRun(), ["ID"])).toEqual({ id: RUN_ID });
     expect(await answer(readRun(), ["NAME", "RUN_TYPE", "STATUS"])).toEqual({
@@ -34,7 +34,7 @@ describe("toRunJson", () => {
     });
   });
 
-  test("says where the run is", async ({ expect }) => {
+  test("has the run's project and trace", async ({ expect }) => {
     const fields: RunField[] = ["PROJECT_ID", "TRACE_ID", "PARENT_RUN_IDS", "IS_ROOT", "APP_PATH"];
     expect(await answer(readRun(), fields)).toEqual({
       project_id: PROJECT_ID,
@@ -45,7 +45,7 @@ describe("toRunJson", () => {
     });
   });
 
-  test("gives times in microseconds, and the latency in seconds", async ({ expect }) => {
+  test("has times in microseconds, and the latency in seconds", async ({ expect }) => {
     const fields: RunField[] = ["START_TIME", "END_TIME", "FIRST_TOKEN_TIME", "LATENCY_SECONDS"];
     const run = readRun({ end_time: NOON + 1_500_001, first_token_time: NOON + 250_000 });
     expect(await answer(run, fields)).toEqual({
@@ -56,8 +56,8 @@ describe("toRunJson", () => {
     });
   });
 
-  test("leaves out what the run has not, but for the end of an open one", async ({ expect }) => {
-    expect(await answer(readRun(), RUN_FIELDS)).toEqual({
+  test("omits missing values, except for the end of an open run", async ({ expect }) => {
+    expect(await answer(readRun(), TRACED_RUN_FIELDS)).toEqual({
       id: RUN_ID,
       name: "model",
       run_type: "LLM",
@@ -84,7 +84,7 @@ describe("toRunJson", () => {
     });
   });
 
-  test("gives costs as numbers, by category under raw", async ({ expect }) => {
+  test("has costs as numbers, by category under raw", async ({ expect }) => {
     const run = readRun({
       total_tokens: 30,
       prompt_tokens: 20,
@@ -96,7 +96,7 @@ describe("toRunJson", () => {
       prompt_cost_details: '{"cache_read":5000000}',
       completion_cost_details: "{}",
     });
-    const fields = RUN_FIELDS.filter((field) => /_(COST|TOKENS|DETAILS)$/.test(field));
+    const fields = TRACED_RUN_FIELDS.filter((field) => /_(COST|TOKENS|DETAILS)$/.test(field));
     expect(await answer(run, fields)).toEqual({
       total_tokens: 30,
       prompt_tokens: 20,
@@ -110,9 +110,7 @@ describe("toRunJson", () => {
     });
   });
 
-  test("splices payloads in as they are, and leaves large ones where they are", async ({
-    expect,
-  }) => {
+  test("includes small payloads unchanged, and links to large ones", async ({ expect }) => {
     const run = readRun({
       status: "error",
       error: "bo",
@@ -124,7 +122,7 @@ describe("toRunJson", () => {
       },
     });
     expect(
-      await toRunJson(
+      await toRunJsonV2(
         run,
         ["INPUTS", "OUTPUTS", "ERROR", "ERROR_PREVIEW", "MANIFEST", "ID"],
         LINKS,
@@ -136,10 +134,10 @@ describe("toRunJson", () => {
     ]);
   });
 
-  test("takes the metadata out of extra with its numbers exact", async ({ expect }) => {
+  test("moves the metadata out of extra with its exact numbers", async ({ expect }) => {
     const json =
       '{ "runtime": {"metadata": 1}, "metadata": {"n": 12345678901234567890, "x": "}"} }';
-    const [text] = await toRunJson(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
+    const [text] = await toRunJsonV2(readRun({ payloads: { extra: { json } } }), ["METADATA"], {
       ...LINKS,
     });
     expect(text).toBe('{"metadata":{"n": 12345678901234567890, "x": "}"}}');
@@ -154,7 +152,7 @@ describe("toRunJson", () => {
       { name: "photo", mimeType: "image/png", bytes: 4, object: "a/1" },
       { name: "__proto__", mimeType: "text/plain", bytes: 1, object: "a/2" },
     ]);
-    const [text] = await toRunJson(readRun({ attachments }), ["ATTACHMENTS"], LINKS);
+    const [text] = await toRunJsonV2(readRun({ attachments }), ["ATTACHMENTS"], LINKS);
     expect(text).toBe(
       '{"attachments":{"photo":"https://host/a/1","__proto__":"https://host/a/2"}}',
     );
@@ -169,17 +167,17 @@ describe("toRunJson", () => {
   });
 });
 
-describe("what may be selected", () => {
-  test("needs the payloads it is made of, and only those", ({ expect }) => {
-    expect(payloadsOf(["ID", "INPUTS_PREVIEW", "ERROR_PREVIEW"])).toEqual([]);
-    expect(payloadsOf(["METADATA", "EXTRA", "MANIFEST", "ERROR"])).toEqual([
+describe("the selectable fields", () => {
+  test("need the payloads that they consist of, and no others", ({ expect }) => {
+    expect(payloadsOfFields(["ID", "INPUTS_PREVIEW", "ERROR_PREVIEW"])).toEqual([]);
+    expect(payloadsOfFields(["METADATA", "EXTRA", "MANIFEST", "ERROR"])).toEqual([
       "extra",
       "serialized",
       "error",
     ]);
   });
 
-  test("leads nobody with a share token into the workspace", ({ expect }) => {
+  test("do not link into the workspace with a share token", ({ expect }) => {
     const named = new Set<string>([...PUBLIC_LIST_FIELDS, ...PUBLIC_RUN_FIELDS]);
     expect(["APP_PATH", "SHARE_URL"].filter((field) => named.has(field))).toEqual([]);
     expect(PUBLIC_LIST_FIELDS.filter((field) => /^(IN|OUT)PUTS$|ATTACH/.test(field))).toEqual([]);

@@ -29,16 +29,16 @@ describe("threadsPage", () => {
     } while (after !== null);
     expect(seen).toEqual(THREADS.map(({ threadId }) => threadId));
     expect(positions).toHaveLength(Math.ceil(THREADS.length / limit) - 1);
-    // Cursors are made of them by btoa.
+    // Cursors are made from the ids by btoa.
     expect(positions.filter(({ id }) => !/^[\x20-\x7e]+$/.test(id))).toEqual([]);
   });
 
-  test("ends with the page that has the last thread", ({ expect }) => {
+  test("ends with the page of the last thread", ({ expect }) => {
     expect(threadsPage(THREADS, null, 5).next).toBeNull();
     expect(threadsPage([], null, 5)).toEqual({ items: [], next: null });
   });
 
-  test("goes on behind a thread that is gone, and one that has moved up", ({ expect }) => {
+  test("continues after a thread that is deleted, and one that has moved up", ({ expect }) => {
     const { next } = threadsPage(THREADS, null, 3);
     const later = [{ threadId: "b/%", maxStart: 20 }, ...THREADS.toSpliced(2, 1)];
     expect(threadsPage(later, next, 3).items.map(({ threadId }) => threadId)).toEqual([
@@ -47,7 +47,7 @@ describe("threadsPage", () => {
     ]);
   });
 
-  test("takes any text for a position", ({ expect }) => {
+  test("accepts any text as a position", ({ expect }) => {
     expect(threadsPage(THREADS, { startTime: 5, id: "%" }, 9).items).toEqual(THREADS.slice(1));
   });
 });

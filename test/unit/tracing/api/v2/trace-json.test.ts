@@ -10,7 +10,7 @@ describe("toThreadTraceJson", () => {
     ]);
   });
 
-  test("has its own names for the latency and the run type", ({ expect }) => {
+  test("has separate names for the latency and the run type", ({ expect }) => {
     const run = readRun({ end_time: NOON + 500_000, run_type: "tool" });
     expect(toThreadTraceJson(run, ["LATENCY", "OP"])).toEqual([
       `{"trace_id":"${TRACE_ID}","latency":0.5,"op":1}`,
@@ -20,7 +20,7 @@ describe("toThreadTraceJson", () => {
     ]);
   });
 
-  test("leaves large payloads where they are", ({ expect }) => {
+  test("omits large payloads", ({ expect }) => {
     const payloads = { inputs: { object: "p/1", bytes: 9 }, outputs: { json: "[1]" } };
     expect(toThreadTraceJson(readRun({ payloads }), ["INPUTS", "OUTPUTS"])).toEqual([
       `{"trace_id":"${TRACE_ID}","inputs":`,
@@ -44,7 +44,7 @@ describe("toTraceJson", () => {
     );
   });
 
-  test("leaves out the aggregates that there are not", ({ expect }) => {
+  test("omits missing aggregates", ({ expect }) => {
     const selected = ["TOTAL_COST", "FIRST_TOKEN_TIME"] as const;
     expect(text(["{}"], root, selected, new Map([[TRACE_ID, NOON]]))).toBe(
       '{"root_run":{},"trace_aggregates":{"total_cost":2,"first_token_time":"2026-08-01T12:00:00.000001Z"}}',

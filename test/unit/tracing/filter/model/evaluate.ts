@@ -22,7 +22,10 @@ function entriesOf(run: Run, family: string): Entry[] {
   }
 }
 
-/** By the set of places in the value that the pattern so far may have reached. */
+/**
+ * Returns whether the pattern matches, by the set of places in the value that its characters so far
+ * may have reached.
+ */
 function matchesLike(value: string, pattern: string): boolean {
   const characters = Array.from(lower(value));
   let places = new Set([0]);
@@ -41,7 +44,7 @@ function matchesLike(value: string, pattern: string): boolean {
   return places.has(characters.length);
 }
 
-/** What an expression compares the field with, in the unit of the runs above. */
+/** Returns the value that an expression compares the field with, in the unit of the runs above. */
 function valueOf(field: string, written: Literal): Literal {
   const table: [Literal, Literal][] = field.endsWith("_time")
     ? TIMES
@@ -61,7 +64,7 @@ function valueOf(field: string, written: Literal): Literal {
   return written;
 }
 
-/** One test of one value; null fulfils only what asks for it, and what is negative. */
+/** Returns whether one test holds for one value. Null fulfils only negative tests and those for null. */
 function holds(name: string, field: string, actual: Literal, argument: Argument): boolean {
   if (Array.isArray(argument)) {
     return argument.some((item) => actual !== null && actual === valueOf(field, item));
@@ -113,7 +116,7 @@ function groupHolds(family: string, tests: Expression[], run: Run): boolean {
     : entries.some((entry) => tests.every((test) => entryHolds(test, entry)));
 }
 
-/** Whether the expression holds for the run, by what the words of the language mean. */
+/** Returns whether the expression holds for the run, by the definition of the language. */
 export function evaluate(expression: Expression, run: Run): boolean {
   const { call: name, args } = expression;
   const operands = args.filter(

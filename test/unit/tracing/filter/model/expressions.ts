@@ -79,7 +79,7 @@ const paired = {
   ],
 };
 
-/** These are about entries, too, but each of them about any entry. */
+/** Conditions on entries, each of which may hold for any entry. */
 const unpaired = {
   tags: tests("tags", ["has", ...TEXT], oneOf<Literal>(TAGS)),
   inputs: tests("inputs", ["like", "notlike", "search"], text),
@@ -124,7 +124,7 @@ const predicate = fc.oneof(
 
 export const FAMILIES = Object.keys(paired);
 
-/** Conditions on the same entry, and perhaps another. */
+/** Conditions on the same entry, and perhaps one on something else. */
 const group = fc
   .oneof(
     ...Object.values(paired).map((tests) => some(fc.oneof(...tests), 3)),

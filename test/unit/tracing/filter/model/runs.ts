@@ -19,7 +19,7 @@ export type Run = {
   name: string;
   run_type: string;
   status: string;
-  /** Microseconds. */
+  /** In microseconds since the epoch. */
   start_time: number;
   end_time: number | null;
   first_token_time: number | null;
@@ -27,7 +27,7 @@ export type Run = {
   total_tokens: number;
   prompt_tokens: number;
   completion_tokens: number;
-  /** Picodollars. */
+  /** In picodollars. */
   total_cost: number | null;
   prompt_cost: number | null;
   completion_cost: number | null;
@@ -86,7 +86,7 @@ export const KEYS = ["env", "user.id", "user", "messages.content", "n"];
 export const TAGS = ["beta", "prod", "a_b", "BETA"];
 export const ERRORS = ["TimeoutError: agent", "boom 100%", ""];
 export const FEEDBACK_KEYS = ["correctness", "user_score"];
-/** Times as they may be written, and what they are. */
+/** Times as they may be written, and their values. */
 export const TIMES: [text: string, micros: number][] = [
   ["2026-03-01", Date.UTC(2026, 2, 1) * 1000],
   ["2026-03-01T00:00:00.000001Z", Date.UTC(2026, 2, 1) * 1000 + 1],

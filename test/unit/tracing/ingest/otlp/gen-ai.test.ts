@@ -33,7 +33,7 @@ const TOOL = {
 const TOOL_MESSAGE = { role: "tool", tool_call_id: "c1", content: "rainy" };
 
 describe("GenAI attributes", () => {
-  test("messages made of parts", ({ expect }) => {
+  test("can be messages made of parts", ({ expect }) => {
     const run = runWith({
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "openai",
@@ -131,7 +131,7 @@ describe("GenAI attributes", () => {
     });
   });
 
-  test("messages that are no lists of parts stay as they are", ({ expect }) => {
+  test("keep messages that are not lists of parts", ({ expect }) => {
     const messages = '[{"role":"user","content":"hi"},7]';
     expect(runWith({ "gen_ai.input.messages": messages }).inputs).toEqual({
       messages: [{ role: "user", content: "hi" }],
@@ -140,14 +140,14 @@ describe("GenAI attributes", () => {
     expect(runWith({ "gen_ai.input.messages": "{" }).inputs).toBe(undefined);
   });
 
-  test("the prompt and completion as one attribute", ({ expect }) => {
+  test("can have the prompt and completion as one attribute", ({ expect }) => {
     const json = runWith({ "gen_ai.prompt": '{"a":1}', "gen_ai.completion": '{"b":2}' });
     expect([json.inputs, json.outputs]).toEqual([{ a: 1 }, { b: 2 }]);
     const text = runWith({ "gen_ai.prompt": "a", "gen_ai.completion": "b" });
     expect([text.inputs, text.outputs]).toEqual([{ input: "a" }, { output: "b" }]);
   });
 
-  test("a tool call", ({ expect }) => {
+  test("can be a tool call", ({ expect }) => {
     const run = runWith({
       "gen_ai.operation.name": "execute_tool",
       "gen_ai.tool.name": "get_weather",
@@ -164,7 +164,7 @@ describe("GenAI attributes", () => {
 });
 
 describe("GenAI events", () => {
-  test("prompt and completion", ({ expect }) => {
+  test("can be prompt and completion", ({ expect }) => {
     expect(
       withEvents(
         { name: "gen_ai.content.prompt", attributes: { "gen_ai.prompt": '{"q":1}' } },
@@ -173,7 +173,9 @@ describe("GenAI events", () => {
     ).toEqual({ inputs: { q: 1 }, outputs: { output: "text" } });
   });
 
-  test("messages of users go in, those of assistants and tools come out", ({ expect }) => {
+  test("put messages of users into inputs, and those of assistants and tools into outputs", ({
+    expect,
+  }) => {
     expect(
       withEvents(
         { name: "gen_ai.system.message", attributes: { content: "be brief" } },
@@ -192,7 +194,7 @@ describe("GenAI events", () => {
     });
   });
 
-  test("with a choice they are its history", ({ expect }) => {
+  test("are the history of a choice", ({ expect }) => {
     expect(
       withEvents(
         { name: "gen_ai.user.message", attributes: { content: "Weather?" } },
@@ -224,7 +226,7 @@ describe("GenAI events", () => {
     });
   });
 
-  test("several choices are all kept", ({ expect }) => {
+  test("keep several choices", ({ expect }) => {
     const choice = (content: string) => ({
       name: "gen_ai.choice",
       attributes: { "message.content": content },
@@ -234,7 +236,7 @@ describe("GenAI events", () => {
     });
   });
 
-  test("a whole message in one attribute", ({ expect }) => {
+  test("can have a whole message in one attribute", ({ expect }) => {
     const content = (value: unknown) => ({ "gen_ai.event.content": JSON.stringify(value) });
     expect(
       withEvents(
@@ -256,7 +258,7 @@ describe("GenAI events", () => {
     });
   });
 
-  test("the event with all details", ({ expect }) => {
+  test("can be the event with all details", ({ expect }) => {
     const attributes = {
       "gen_ai.input.messages": '[{"role":"user","parts":[{"type":"text","content":"hi"}]}]',
       "gen_ai.output.messages": '[{"role":"assistant","parts":[{"type":"text","content":"yo"}]}]',
@@ -267,7 +269,7 @@ describe("GenAI events", () => {
     });
   });
 
-  test("go before attributes, and other events stay events", ({ expect }) => {
+  test("take precedence over attributes, and other events are kept", ({ expect }) => {
     const run = mappedRun({
       attributes: { "gen_ai.prompt.0.content": "attribute", "output.value": "out" },
       events: [
@@ -314,7 +316,7 @@ describe("exceptions", () => {
     [{ "exception.stacktrace": "s" }, "Stacktrace:\ns"],
     [{ "exception.type": "T" }, "T"],
     [{}, "Error"],
-  ])("%o", ([attributes, error], { expect }) => {
+  ])("are mapped: %o", ([attributes, error], { expect }) => {
     const run = mappedRun({ events: [exception(attributes)] });
     expect(run.error).toBe(error);
     expect(run.events).toBe(undefined);

@@ -16,7 +16,7 @@ const SAMPLE = protobufRequest([
   },
 ]);
 
-/** Undefined when the bytes are refused as they should be; any other error is thrown. */
+/** Returns undefined if the bytes are refused properly. Any other error is thrown. */
 function spansOf(bytes: Uint8Array): number | undefined {
   try {
     const spans = decodeTraces(bytes, "application/x-protobuf");
@@ -42,7 +42,7 @@ function jsonMessage(body: string): string {
   return message(new TextEncoder().encode(body), "application/json");
 }
 
-/** Bytes around which there are messages, each as the field of the given number. */
+/** Wraps bytes in messages, each as the field with the given number. */
 function within(fields: readonly number[], inner: Uint8Array): Uint8Array {
   let bytes: Uint8Array = inner;
   for (const field of fields.toReversed()) {
@@ -51,10 +51,10 @@ function within(fields: readonly number[], inner: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** The fields from the request down to a span. */
+/** The field numbers from the request down to a span. */
 const SPAN = [1, 2, 2];
 
-describe("protobuf that is not valid", () => {
+describe("invalid protobuf", () => {
   test("is refused when it is cut off, except between two resources", ({ expect }) => {
     for (let length = 1; length < SAMPLE.length; length += 1) {
       expect(spansOf(SAMPLE.subarray(0, length))).toBe(undefined);
@@ -62,7 +62,7 @@ describe("protobuf that is not valid", () => {
     expect(spansOf(SAMPLE)).toBe(1);
   });
 
-  test("says where a length goes too far", ({ expect }) => {
+  test("reports where a length is too large", ({ expect }) => {
     const prefix = "the body is not an OTLP trace export request: ";
     const huge = Uint8Array.of(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f);
     expect(message(huge)).toBe(`${prefix}ResourceSpans is cut off`);
@@ -89,8 +89,8 @@ describe("protobuf that is not valid", () => {
     );
   });
 
-  test("what another signal sends is refused", ({ expect }) => {
-    // Metrics: the name is where a span has its trace id, the data where it has its events.
+  test("is refused if it is of another signal", ({ expect }) => {
+    // In metrics, the name is where a span has its trace id, and the data where it has its events.
     const metric = new BinaryWriter()
       .tag(1, WireType.LengthDelimited)
       .string("http.requests")
@@ -101,7 +101,7 @@ describe("protobuf that is not valid", () => {
     ]);
   });
 
-  test("any bytes are read or refused", ({ expect }) => {
+  test("is read or refused for any bytes", ({ expect }) => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         spansOf(bytes);
@@ -112,7 +112,7 @@ describe("protobuf that is not valid", () => {
     expect(spansOf(SAMPLE)).toBe(1);
   });
 
-  test("a request with changed bytes is read or refused", ({ expect }) => {
+  test("is read or refused for a request with changed bytes", ({ expect }) => {
     const change = fc.tuple(fc.nat(SAMPLE.length - 1), fc.nat(255));
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), (changes) => {
@@ -125,7 +125,7 @@ describe("protobuf that is not valid", () => {
     expect(spansOf(SAMPLE)).toBe(1);
   });
 
-  test("text that is not UTF-8 costs only its own characters", ({ expect }) => {
+  test("loses only the characters that are not UTF-8", ({ expect }) => {
     const name = within(SPAN, Uint8Array.of(0x2a, 0x03, 0x61, 0xff, 0x62));
     expect(decodeTraces(name, "application/x-protobuf")[0]?.name).toBe("a\u{FFFD}b");
   });
@@ -155,14 +155,14 @@ describe("nesting", () => {
     expect(jsonMessage(nestedMap(50_000))).toBe(limit);
   });
 
-  test("of unknown groups is refused, not followed", ({ expect }) => {
+  test("of unknown groups is refused, and not followed", ({ expect }) => {
     const groups = new Uint8Array(100_000).fill(0xa3);
     for (let index = 1; index < groups.length; index += 2) groups[index] = 0x06;
     expect(message(within(SPAN, groups))).toContain("maximum recursion depth reached");
   });
 });
 
-describe("JSON that is not valid", () => {
+describe("invalid JSON", () => {
   const span = (fields: string): string =>
     `{"resourceSpans":[{"scopeSpans":[{"spans":[{}, {${fields}}]}]}]}`;
   const path = "resourceSpans[0].scopeSpans[0].spans[1]";
@@ -195,19 +195,19 @@ describe("JSON that is not valid", () => {
       span('"attributes":[{"key":"a","value":{"bytesValue":"*"}}]'),
       `${path}.attributes[0].value.bytesValue should be base64`,
     ],
-  ])("%s", ([body = "", reason = ""], { expect }) => {
+  ])("is refused: %s", ([body = "", reason = ""], { expect }) => {
     const text = jsonMessage(body);
     if (reason.endsWith(": ")) expect(text.startsWith(reason)).toBe(true);
     else expect(text).toBe(reason);
   });
 
-  test("bytes that are not UTF-8", ({ expect }) => {
+  test("is refused if it is not UTF-8", ({ expect }) => {
     expect(message(Uint8Array.of(0x7b, 0xff, 0x7d), "application/json")).toBe(
       "the body is not UTF-8",
     );
   });
 
-  test("any JSON is read or refused", ({ expect }) => {
+  test("is read or refused for any JSON", ({ expect }) => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         jsonMessage(json);

@@ -12,7 +12,7 @@ const PROJECT_ID = "0198c0de-0000-7000-8000-0000000000aa";
 const EXAMPLE_ID = "0198c0de-0000-7000-8000-0000000000e1";
 
 describe("LangSmith's attributes", () => {
-  test("name the project, before the one of the request", ({ expect }) => {
+  test("name the project, with precedence over the request", ({ expect }) => {
     const project = (attributes: Record<string, string>) => {
       const { session_id, session_name } = mappedRun({ attributes }, { projectName: "header" });
       return { session_id, session_name };
@@ -28,7 +28,7 @@ describe("LangSmith's attributes", () => {
     expect(runWith({}).session_name).toBe(undefined);
   });
 
-  test("tags are separated by commas", ({ expect }) => {
+  test("separate tags by commas", ({ expect }) => {
     expect(runWith({ "langsmith.span.tags": "a, b c,,a ," }).tags).toEqual(["a", "b c"]);
     expect(runWith({ "langsmith.span.tags": ["x,y", "z"], "tag.tags": ["z", "w"] }).tags).toEqual([
       "x,y",
@@ -38,7 +38,7 @@ describe("LangSmith's attributes", () => {
     expect(runWith({ "langsmith.span.tags": "," }).tags).toBe(undefined);
   });
 
-  test("metadata has any keys and types, and goes before that of other conventions", ({
+  test("have metadata of any key and type, with precedence over other conventions", ({
     expect,
   }) => {
     expect(
@@ -64,7 +64,7 @@ describe("LangSmith's attributes", () => {
     );
   });
 
-  test("nothing replaces the ids of the span", ({ expect }) => {
+  test("cannot replace the ids of the span", ({ expect }) => {
     const { extra } = runWith({
       "langsmith.metadata.OTEL_SPAN_ID": "x",
       metadata: '{"OTEL_TRACE_ID":"y"}',
@@ -73,7 +73,7 @@ describe("LangSmith's attributes", () => {
     expect(extra["metadata"]).toMatchObject({ OTEL_TRACE_ID: TRACE, OTEL_SPAN_ID: ROOT_SPAN });
   });
 
-  test("the example and the runtime", ({ expect }) => {
+  test("have the example and the runtime", ({ expect }) => {
     const run = runWith({
       "langsmith.reference_example_id": EXAMPLE_ID,
       "langsmith.span.runtime": '{"sdk":"langsmith-js"}',
@@ -82,7 +82,7 @@ describe("LangSmith's attributes", () => {
     expect(run.extra["runtime"]).toEqual({ sdk: "langsmith-js" });
   });
 
-  test("what LangSmith's exporter makes of a model call", ({ expect }) => {
+  test("describe a model call as LangSmith's exporter writes it", ({ expect }) => {
     const usage = { input_tokens: 3, output_tokens: 4, input_token_details: { cache_read: 1 } };
     const run = runWith({
       "langsmith.traceable": "true",
@@ -127,7 +127,7 @@ describe("attachments", () => {
     return { attachments: runs[0]?.attachments, warnings, rejected };
   };
 
-  test("come with the run, and are not in its metadata", ({ expect }) => {
+  test("are stored with the run, and not in its metadata", ({ expect }) => {
     const list = [
       { name: "receipt.png", content: "AAH/", mime_type: "image/png" },
       { name: "raw", content: "" },
@@ -153,7 +153,7 @@ describe("attachments", () => {
       [{ name: "a", content: "", mime_type: 1 }],
       "langsmith.attachments[0].mime_type should be a text",
     ],
-  ])("a bad one costs a warning, not the run: %o", ([value, problem], { expect }) => {
+  ])("cause a warning but keep the run if they are bad: %o", ([value, problem], { expect }) => {
     expect(attachmentsWith(value)).toEqual({
       attachments: [],
       warnings: [

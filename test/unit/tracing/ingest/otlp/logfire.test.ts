@@ -11,8 +11,8 @@ const EVENTS = [
   },
 ];
 
-describe("Logfire", () => {
-  test("splits events into what went in and the choice", ({ expect }) => {
+describe("Logfire's attributes", () => {
+  test("split events into inputs and the choice", ({ expect }) => {
     const run = runWith({ events: JSON.stringify([...EVENTS, "x"]) });
     expect(run.inputs).toEqual({
       messages: [
@@ -24,7 +24,7 @@ describe("Logfire", () => {
     expect(metadataOf(run)).toEqual({});
   });
 
-  test("the prompt and all messages of an agent", ({ expect }) => {
+  test("have the prompt and all messages of an agent", ({ expect }) => {
     const run = runWith({
       prompt: "hi",
       all_messages_events: JSON.stringify(EVENTS),
@@ -36,7 +36,7 @@ describe("Logfire", () => {
     expect(metadataOf(run)).toEqual({ final_result: "hello" });
   });
 
-  test("events that are no list say nothing", ({ expect }) => {
+  test("are ignored if their events are not a list", ({ expect }) => {
     const run = runWith({ events: "many" });
     expect([run.inputs, run.outputs]).toEqual([undefined, undefined]);
   });

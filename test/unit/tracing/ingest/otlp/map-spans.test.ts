@@ -93,7 +93,7 @@ describe("a span", () => {
     });
   });
 
-  test("of a bad status has its message as error", ({ expect }) => {
+  test("has its message as error if its status is bad", ({ expect }) => {
     const status = { code: SpanStatusCode.ERROR, message: "timed out" };
     expect(mappedRun({ status }).error).toBe("timed out");
     const silent = { code: SpanStatusCode.ERROR };
@@ -131,7 +131,7 @@ describe("a tree", () => {
     expect(places(grandchild, elsewhere, root)).toEqual(expected);
   });
 
-  test("of another trace may have the same parent span id", ({ expect }) => {
+  test("may have the same parent span id as one of another trace", ({ expect }) => {
     const other = { ...child, traceId: "f".repeat(32) };
     expect(paths(mapped([root, other]).orphans)).toEqual([
       {
@@ -144,12 +144,12 @@ describe("a tree", () => {
     ]);
   });
 
-  test("a parent span id of zeros is none", ({ expect }) => {
+  test("has a root with a parent span id of zeros", ({ expect }) => {
     expect(places({ ...root, parentSpanId: "0".repeat(16) })).toEqual([expected[0]]);
   });
 });
 
-test("runs are what a batch of runs takes", ({ expect }) => {
+test("the runs are valid in a batch of runs", ({ expect }) => {
   const attributes = {
     "langsmith.span.tags": "a,b",
     "langsmith.reference_example_id": SDK_RUN,
@@ -179,7 +179,7 @@ test("runs are what a batch of runs takes", ({ expect }) => {
 });
 
 describe("orphans", () => {
-  test("come with their descendants, by what is missing", ({ expect }) => {
+  test("are returned with their descendants, by the missing parent", ({ expect }) => {
     const { runs, orphans } = mapped([grandchild, child]);
     expect(runs).toEqual([]);
     expect(paths(orphans)).toEqual([
@@ -223,7 +223,7 @@ describe("orphans", () => {
     ]);
   });
 
-  test("are placed when their parent is known", ({ expect }) => {
+  test("get a position when their parent is known", ({ expect }) => {
     const [group] = mapped([child, grandchild]).orphans;
     const { runs, rejected } = adoptOrphans(group?.orphans ?? [], ROOT_SEGMENT);
     expect(rejected).toEqual([]);
@@ -237,7 +237,7 @@ describe("orphans", () => {
     });
   });
 
-  test("of another trace than their parent are rejected", ({ expect }) => {
+  test("are rejected if their parent is in another trace", ({ expect }) => {
     const inOther = { ...child, attributes: { "langsmith.trace.id": SDK_RUN } };
     const [group] = mapped([inOther]).orphans;
     const { runs, rejected } = adoptOrphans(group?.orphans ?? [], ROOT_SEGMENT);
@@ -253,8 +253,8 @@ describe("orphans", () => {
   });
 });
 
-describe("attributes that hang spans under runs", () => {
-  test("a dotted order says it all, and places what is below", ({ expect }) => {
+describe("attributes that attach spans to runs", () => {
+  test("can be a dotted order, which also gives the position of descendants", ({ expect }) => {
     const dottedOrder = `${SDK_ORDER}.20260801t120000000009z${SDK_CHILD.toUpperCase()}`;
     const hung = {
       ...root,
@@ -277,7 +277,7 @@ describe("attributes that hang spans under runs", () => {
     ]);
   });
 
-  test("a parent's run id alone makes an orphan of it", ({ expect }) => {
+  test("make an orphan with only a parent's run id", ({ expect }) => {
     const attributes = { "langsmith.span.parent_id": SDK_RUN };
     const { orphans } = mapped([{ ...root, attributes }, child]);
     expect(paths(orphans)).toEqual([
@@ -288,7 +288,7 @@ describe("attributes that hang spans under runs", () => {
     ]);
   });
 
-  test("a trace id alone hangs a root under the root of that trace", ({ expect }) => {
+  test("attach a root below the root of a trace with only a trace id", ({ expect }) => {
     const { orphans } = mapped([{ ...root, attributes: { "langsmith.trace.id": SDK_RUN } }]);
     expect(paths(orphans)).toEqual([
       { parent: { runId: SDK_RUN, ifRoot: null }, paths: [ROOT_SEGMENT] },
@@ -297,7 +297,7 @@ describe("attributes that hang spans under runs", () => {
     expect(places(own)).toEqual(places(root));
   });
 
-  test("a run id of its own is the parent of its children", ({ expect }) => {
+  test("can be a run id, which is the parent of the children", ({ expect }) => {
     const named = { ...root, attributes: { "langsmith.span.id": SDK_RUN.replaceAll("-", "") } };
     const order = `20260801T120000123456Z${SDK_RUN}`;
     expect(places(child, named)).toEqual([
@@ -313,7 +313,7 @@ describe("attributes that hang spans under runs", () => {
     expect(places(byRunId, named)).toEqual(places(child, named));
   });
 
-  test("a declared root starts a trace, although its span has a parent", ({ expect }) => {
+  test("can declare a root, which starts a trace although its span has a parent", ({ expect }) => {
     const declared = { ...child, attributes: { "langsmith.is_root": true } };
     expect(places(root, declared, grandchild)).toEqual([
       ...places(root),
@@ -328,7 +328,7 @@ describe("attributes that hang spans under runs", () => {
     expect(places({ ...root, attributes: { "langsmith.is_root": "true" } })).toEqual(places(root));
   });
 
-  test("a parent id that is a padded span id stands for that span", ({ expect }) => {
+  test("can have a padded span id as a parent id, which means that span", ({ expect }) => {
     const hung = {
       ...grandchild,
       attributes: { "langsmith.span.parent_id": ROOT_SPAN_UUID },
@@ -365,11 +365,11 @@ describe("attributes that hang spans under runs", () => {
       { "langsmith.span.dotted_order": SDK_ORDER, "langsmith.trace.id": SDK_CHILD },
       `langsmith.trace.id ${SDK_CHILD} differs from what langsmith.span.dotted_order says`,
     ],
-  ] as const)("rejects %o", ([attributes, reason], { expect }) => {
+  ] as const)("are rejected: %o", ([attributes, reason], { expect }) => {
     expect(rejections({ attributes })).toEqual([`${prefix}${reason}`]);
   });
 
-  test("rejects a trace other than the parent's", ({ expect }) => {
+  test("are rejected with a trace other than the parent's", ({ expect }) => {
     const inOther = { ...child, attributes: { "langsmith.trace.id": SDK_RUN } };
     expect(rejections(root, inOther)).toEqual([
       `span ${CHILD_SPAN} of trace ${TRACE}: langsmith.trace.id ${SDK_RUN} differs from ${TRACE_UUID}, the trace of its parent`,
@@ -377,8 +377,8 @@ describe("attributes that hang spans under runs", () => {
   });
 });
 
-describe("spans that are not valid", () => {
-  test("leave the others", ({ expect }) => {
+describe("invalid spans", () => {
+  test("do not affect the others", ({ expect }) => {
     const { runs, rejected } = mapped([root, { spanId: "00" }, child]);
     expect(runs.map(({ run }) => run.name)).toEqual(["root", "child"]);
     expect(rejected).toEqual([
@@ -398,17 +398,17 @@ describe("spans that are not valid", () => {
     [{ parentSpanId: "ab" }, "parent_span_id should have 8 bytes, not 1"],
     [{ startNanos: -1_785_585_600e9 }, "start_time_unix_nano is required"],
     [{ startNanos: 8e18 }, "start_time_unix_nano should be before the year 2255"],
-  ] as const)("are told what is wrong: %o", ([init, reason], { expect }) => {
+  ] as const)("are reported with the reason: %o", ([init, reason], { expect }) => {
     const [message = ""] = rejections(init);
     expect(message.slice(message.indexOf(": ") + 2)).toBe(reason);
   });
 
-  test("ids of any size do not make long messages", ({ expect }) => {
+  test("do not make long messages by ids of any size", ({ expect }) => {
     const [message = ""] = rejections({ spanId: "ab".repeat(10_000), traceId: "" });
     expect(message).toBe(`span ${"ab".repeat(16)} of trace : trace_id should have 16 bytes, not 0`);
   });
 
-  test("the second of two spans with one id is rejected", ({ expect }) => {
+  test("are the second ones of two with the same id", ({ expect }) => {
     const { runs, rejected } = mapped([root, child, { ...child, name: "again" }, grandchild]);
     expect(runs.map(({ run }) => run.name)).toEqual(["root", "child", "grandchild"]);
     expect(rejected.map(({ message }) => message)).toEqual([
@@ -416,13 +416,13 @@ describe("spans that are not valid", () => {
     ]);
   });
 
-  test("so is a second root of one trace", ({ expect }) => {
+  test("include a second root of one trace", ({ expect }) => {
     expect(rejections(root, { spanId: CHILD_SPAN })).toEqual([
       `span ${CHILD_SPAN} of trace ${TRACE}: its run id ${TRACE_UUID} is that of span ${ROOT_SPAN} of trace ${TRACE} too`,
     ]);
   });
 
-  test("circles of parents are rejected, with what hangs on them", ({ expect }) => {
+  test("include cycles of parents, and their descendants", ({ expect }) => {
     const reason = "its chain of parents is a circle";
     const own = { ...child, parentSpanId: CHILD_SPAN };
     const circle = { ...child, parentSpanId: GRANDCHILD_SPAN };
@@ -442,7 +442,7 @@ describe("spans that are not valid", () => {
   });
 });
 
-describe("limits", () => {
+describe("the limits", () => {
   function chain(length: number, firstParent?: string): SpanInit[] {
     return Array.from({ length }, (_, index) => ({
       spanId: spanId(index),
@@ -455,7 +455,7 @@ describe("limits", () => {
     return (index + 1).toString(16).padStart(16, "0");
   }
 
-  test("1000 levels are placed, and what is deeper is rejected", ({ expect }) => {
+  test("are 1000 levels, and deeper spans are rejected", ({ expect }) => {
     const { runs, rejected } = mapped(chain(1003).toReversed());
     expect(runs).toHaveLength(1000);
     const reason = "it is nested deeper than 1000 runs";
@@ -468,7 +468,7 @@ describe("limits", () => {
     expect(longest?.run.dotted_order.split(".")).toHaveLength(1000);
   });
 
-  test("orphans are not adopted deeper than that", ({ expect }) => {
+  test("apply to orphans that are attached later", ({ expect }) => {
     const [group] = mapped(chain(3, ROOT_SPAN)).orphans;
     const parent = Array.from({ length: 998 }, () => ROOT_SEGMENT).join(".");
     const { runs, rejected } = adoptOrphans(group?.orphans ?? [], parent);
@@ -478,7 +478,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("a small request does not become a huge one", ({ expect }) => {
+  test("keep a small request from becoming a huge one", ({ expect }) => {
     const deep = chain(990);
     const leaves = Array.from({ length: 1000 }, (_, index) => ({
       spanId: spanId(10_000 + index),

@@ -6,7 +6,7 @@ function usageWith(attributes: Parameters<typeof runWith>[0]): unknown {
 }
 
 describe("usage_metadata", () => {
-  test("is in the outputs when there are any, and in the metadata", ({ expect }) => {
+  test("is in the outputs if there are any, and in the metadata", ({ expect }) => {
     const counts = { "gen_ai.usage.input_tokens": 1, "gen_ai.usage.output_tokens": 0 };
     const usage = { input_tokens: 1, output_tokens: 0 };
     const run = runWith({ ...counts, "output.value": "x" });
@@ -17,7 +17,7 @@ describe("usage_metadata", () => {
     expect(metadataOf(silent)).toEqual({ usage_metadata: usage });
   });
 
-  test("of the outputs themselves is kept", ({ expect }) => {
+  test("is kept from the outputs themselves", ({ expect }) => {
     const run = runWith({
       "gen_ai.usage.input_tokens": 1,
       "gen_ai.completion": '{"usage_metadata":{"input_tokens":2}}',
@@ -35,18 +35,18 @@ describe("usage_metadata", () => {
     ["gen_ai.usage.total_tokens", "total_tokens"],
     ["llm.token_count.total", "total_tokens"],
     ["llm.usage.total_tokens", "total_tokens"],
-  ])("%s is %s", ([key, name], { expect }) => {
+  ])("has from %s: %s", ([key, name], { expect }) => {
     expect(usageWith({ [key]: 9 })).toEqual({ [name]: 9 });
   });
 
-  test("reasoning tokens are told as such, and as a detail", ({ expect }) => {
+  test("has reasoning tokens as such, and as a detail", ({ expect }) => {
     expect(usageWith({ "gen_ai.usage.details.reasoning_tokens": 6 })).toEqual({
       reasoning_tokens: 6,
       output_token_details: { reasoning: 6 },
     });
   });
 
-  test("details as JSON", ({ expect }) => {
+  test("can have details as JSON", ({ expect }) => {
     expect(
       usageWith({
         "gen_ai.usage.input_token_details": '{"cache_read":2}',
@@ -55,14 +55,14 @@ describe("usage_metadata", () => {
     ).toEqual({ input_token_details: { cache_read: 2 } });
   });
 
-  test("counts may be text; what is no count is not taken", ({ expect }) => {
+  test("accepts counts as text, and ignores invalid ones", ({ expect }) => {
     expect(usageWith({ "gen_ai.usage.input_tokens": "12" })).toEqual({ input_tokens: 12 });
     for (const count of [-1, 1.5, "many", true, "99999999999999999999"]) {
       expect(usageWith({ "gen_ai.usage.input_tokens": count })).toBe(undefined);
     }
   });
 
-  test("an object of LangSmith's goes before counts", ({ expect }) => {
+  test("prefers LangSmith's object to counts", ({ expect }) => {
     const counts = { "gen_ai.usage.input_tokens": 1 };
     const own = { "langsmith.usage_metadata": '{"input_tokens":2,"total_cost":0.5}' };
     const metadata = { "langsmith.metadata.usage_metadata": '{"input_tokens":3}' };
@@ -73,7 +73,7 @@ describe("usage_metadata", () => {
     expect(usageWith({ ...counts, ...metadata })).toEqual({ input_tokens: 3 });
   });
 
-  test("of an agent is that of the calls within, and stays a plain attribute", ({ expect }) => {
+  test("is not set for an agent, whose counts repeat those of the calls within", ({ expect }) => {
     const counts = { "gen_ai.usage.input_tokens": 5 };
     for (const container of [
       { "gen_ai.operation.name": "invoke_agent" },

@@ -1,8 +1,8 @@
 import { describe, test } from "vitest";
 import { metadataOf, runWith } from "./support/otlp-requests.ts";
 
-describe("OpenInference", () => {
-  test("an LLM span", ({ expect }) => {
+describe("OpenInference's attributes", () => {
+  test("describe an LLM span", ({ expect }) => {
     const run = runWith({
       "openinference.span.kind": "LLM",
       "llm.provider": "azure",
@@ -79,7 +79,7 @@ describe("OpenInference", () => {
     });
   });
 
-  test("a chain with JSON and with plain text", ({ expect }) => {
+  test("describe a chain with JSON and with plain text", ({ expect }) => {
     const chain = { "openinference.span.kind": "CHAIN" };
     const json = runWith({ ...chain, "input.value": '{"q":1}', "output.value": '{"a":[2]}' });
     expect([json.inputs, json.outputs]).toEqual([{ q: 1 }, { a: [2] }]);
@@ -91,7 +91,7 @@ describe("OpenInference", () => {
     expect([none.inputs, none.outputs]).toEqual([undefined, undefined]);
   });
 
-  test("a retriever", ({ expect }) => {
+  test("describe a retriever", ({ expect }) => {
     const run = runWith({
       "openinference.span.kind": "RETRIEVER",
       "input.value": "capital of Norway",
@@ -114,7 +114,7 @@ describe("OpenInference", () => {
     expect(metadataOf(run)).toEqual({});
   });
 
-  test("a retriever without documents", ({ expect }) => {
+  test("describe a retriever without documents", ({ expect }) => {
     const run = runWith({
       "openinference.span.kind": "RETRIEVER",
       "input.value": '{"query":"q","k":3}',
@@ -123,7 +123,7 @@ describe("OpenInference", () => {
     expect([run.inputs, run.outputs]).toEqual([{ query: "q", k: 3 }, { hits: 0 }]);
   });
 
-  test("a prompt template", ({ expect }) => {
+  test("describe a prompt template", ({ expect }) => {
     const variables = JSON.stringify({ city: "Oslo", day: "Monday" });
     const prompt = (input: Record<string, string>) =>
       runWith({ "llm.prompt_template.variables": variables, ...input }).inputs;
@@ -133,7 +133,7 @@ describe("OpenInference", () => {
     expect(prompt({ "input.value": "other" })).toEqual({ input: "other" });
   });
 
-  test("a tool", ({ expect }) => {
+  test("describe a tool", ({ expect }) => {
     const run = runWith({
       "openinference.span.kind": "TOOL",
       "tool.name": "search",
@@ -150,7 +150,7 @@ describe("OpenInference", () => {
     expect(metadataOf(run)).toEqual({ "tool.name": "search", "tool.description": "Searches" });
   });
 
-  test("tools and arguments that are no JSON", ({ expect }) => {
+  test("can have tools and arguments that are not JSON", ({ expect }) => {
     const params = (attributes: Parameters<typeof runWith>[0]) =>
       runWith(attributes).extra["invocation_params"];
     expect(params({ tools: "search", tool_arguments: "x" })).toEqual({

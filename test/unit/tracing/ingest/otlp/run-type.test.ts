@@ -40,7 +40,7 @@ describe("run_type", () => {
     [{ "gen_ai.tool.name": "search", "openinference.span.kind": "CHAIN" }, "tool"],
     [{ "llm.prompt_template.variables": '{"a":1}' }, "prompt"],
     [{ "llm.prompt_template.variables": "{}", "openinference.span.kind": "LLM" }, "prompt"],
-  ])("of %o is %s", ([attributes, runType], { expect }) => {
+  ])("is mapped from %o to %s", ([attributes, runType], { expect }) => {
     expect(runWith(attributes).run_type).toBe(runType);
   });
 });
@@ -52,7 +52,7 @@ describe("name", () => {
     [{ "traceloop.entity.name": "joke_workflow" }, "joke_workflow"],
     [{ "openinference.span.kind": "TOOL", "tool.name": "search" }, "search"],
     [{ "openinference.span.kind": "LLM", "tool.name": "search" }, "span"],
-  ])("of %o is %s", ([attributes, name], { expect }) => {
+  ])("is mapped from %o to %s", ([attributes, name], { expect }) => {
     expect(runWith(attributes).name).toBe(name);
   });
 });

@@ -2,7 +2,9 @@ import { describe, test } from "vitest";
 import { mapped, mappedRun, metadataOf, metadataWith, resource } from "./support/otlp-requests.ts";
 
 describe("metadata", () => {
-  test("has what the resource, then the span, and then the conventions say", ({ expect }) => {
+  test("has the values of the resource, the span and the conventions, in this order", ({
+    expect,
+  }) => {
     const run = mappedRun({
       resource: resource({ "service.name": "svc", env: "resource", tier: "resource" }),
       attributes: {
@@ -25,7 +27,7 @@ describe("metadata", () => {
     [{ "gen_ai.provider.name": "a", "llm.provider": "b" }, "a"],
     [{ "llm.system": "a", "llm.provider": "b" }, "a"],
     [{ "llm.provider": "a" }, "a"],
-  ])("ls_provider of %o is %s", ([attributes, provider], { expect }) => {
+  ])("has from %o the ls_provider %s", ([attributes, provider], { expect }) => {
     expect(metadataWith(attributes)).toEqual({ ls_provider: provider });
   });
 
@@ -34,13 +36,16 @@ describe("metadata", () => {
     [{ "gen_ai.response.model": "a", model: "b" }, "a"],
     [{ model: "a", "llm.model_name": "b" }, "a"],
     [{ "llm.model_name": "a" }, "a"],
-  ])("ls_model_name of %o is %s, and so is the parameter", ([attributes, model], { expect }) => {
-    const run = mappedRun({ attributes });
-    expect(metadataOf(run)).toEqual({ ls_model_name: model });
-    expect(run.extra["invocation_params"]).toEqual({ model });
-  });
+  ])(
+    "has from %o the ls_model_name %s, and so do the parameters",
+    ([attributes, model], { expect }) => {
+      const run = mappedRun({ attributes });
+      expect(metadataOf(run)).toEqual({ ls_model_name: model });
+      expect(run.extra["invocation_params"]).toEqual({ model });
+    },
+  );
 
-  test("attributes that nobody knows are kept small, and those left out counted", ({ expect }) => {
+  test("limits unknown attributes, and counts the omitted ones", ({ expect }) => {
     const many = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`k${index}`, "x".repeat(4000)]),
     );
@@ -60,12 +65,12 @@ describe("metadata", () => {
     expect(metadata["otel.dropped_attributes_count"]).toBe(13);
   });
 
-  test("what a client says is metadata may be large", ({ expect }) => {
+  test("can be large if it is the client's metadata", ({ expect }) => {
     const text = "x".repeat(100_000);
     expect(metadataWith({ "langsmith.metadata.text": text })).toEqual({ text });
   });
 
-  test("a large resource is not repeated without end", ({ expect }) => {
+  test("does not repeat a large resource indefinitely", ({ expect }) => {
     const large = resource(
       Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`r${index}`, "x".repeat(3900)])),
     );
@@ -79,13 +84,13 @@ describe("metadata", () => {
     expect(rejected[0]?.message).toContain("the request has too many spans");
   });
 
-  test("JSON in an attribute that is too deep to be written again stays text", ({ expect }) => {
+  test("keeps JSON that is too deep to be written again as text", ({ expect }) => {
     const deep = `${'{"a":'.repeat(600)}1${"}".repeat(600)}`;
     expect(mappedRun({ attributes: { "input.value": deep } }).inputs).toEqual({ input: deep });
     expect(metadataWith({ metadata: deep })).toEqual({});
   });
 
-  test("keys of a thousand segments become no deep objects", ({ expect }) => {
+  test("has no deep objects for keys of a thousand segments", ({ expect }) => {
     const key = `gen_ai.prompt.0${".a.b".repeat(500)}`;
     const { inputs } = mappedRun({ attributes: { [key]: "x" } });
     const depth = JSON.stringify(inputs).split("{").length - 1;

@@ -1,8 +1,8 @@
 import { describe, test } from "vitest";
 import { metadataOf, runWith } from "./support/otlp-requests.ts";
 
-describe("Traceloop", () => {
-  test("a model call", ({ expect }) => {
+describe("Traceloop's attributes", () => {
+  test("describe a model call", ({ expect }) => {
     const run = runWith({
       "llm.request.type": "chat",
       "gen_ai.system": "OpenAI",
@@ -75,7 +75,7 @@ describe("Traceloop", () => {
     });
   });
 
-  test("messages with a wrapper, in any order, with gaps and beyond ten", ({ expect }) => {
+  test("can have messages with a wrapper, in any order, with gaps and beyond ten", ({ expect }) => {
     const run = runWith({
       "gen_ai.prompt.10.message.content": "last",
       "gen_ai.prompt.2.message.content": "second",
@@ -94,7 +94,7 @@ describe("Traceloop", () => {
     });
   });
 
-  test("a workflow", ({ expect }) => {
+  test("describe a workflow", ({ expect }) => {
     const run = runWith({
       "traceloop.span.kind": "workflow",
       "traceloop.entity.name": "joke_workflow",

@@ -93,7 +93,7 @@ describe("decodeTraces", () => {
     ]);
   });
 
-  test("the resource and the scope may come after the spans", ({ expect }) => {
+  test("accepts the resource and the scope after the spans", ({ expect }) => {
     const field = (number: number, bytes: Uint8Array): Uint8Array =>
       new BinaryWriter().tag(number, WireType.LengthDelimited).bytes(bytes).finish();
     const text = (value: string): Uint8Array => new TextEncoder().encode(value);
@@ -109,7 +109,7 @@ describe("decodeTraces", () => {
     });
   });
 
-  test("an empty body is a protobuf request without spans", ({ expect }) => {
+  test("reads an empty body as a protobuf request without spans", ({ expect }) => {
     expect(decodeTraces(new Uint8Array(), "application/x-protobuf")).toEqual([]);
     expect(decodeJson({})).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe("decodeTraces", () => {
     ["application/json", "json"],
     ["application/json;charset=utf-8", "json"],
     ["application/problem+json", "json"],
-  ])("takes %s for %s", ([contentType = "", encoding], { expect }) => {
+  ])("treats %s as %s", ([contentType = "", encoding], { expect }) => {
     const request = encoding === "json" ? jsonRequest([{}]) : protobufRequest([{}]);
     expect(decodeTraces(request, contentType)).toHaveLength(1);
   });
@@ -135,8 +135,8 @@ describe("decodeTraces", () => {
   );
 });
 
-describe("JSON", () => {
-  test("64-bit integers are text or numbers", ({ expect }) => {
+describe("the JSON encoding", () => {
+  test("has 64-bit integers as text or numbers", ({ expect }) => {
     const nanos = "1785585600123456789";
     const [span] = decodeJson(spanWith({ startTimeUnixNano: nanos, endTimeUnixNano: 2_000_000 }));
     expect([span?.startTime, span?.endTime]).toEqual([1_785_585_600_123_456, 2000]);
@@ -145,7 +145,7 @@ describe("JSON", () => {
     expect(valueOf({ intValue: "9223372036854775807" })).toBe("9223372036854775807");
   });
 
-  test("values that JSON cannot hold have the form of protobuf's mapping", ({ expect }) => {
+  test("has values that JSON cannot represent in the form of protobuf's mapping", ({ expect }) => {
     expect(valueOf({ doubleValue: "NaN" })).toBe("NaN");
     expect(valueOf({ doubleValue: "-Infinity" })).toBe("-Infinity");
     expect(valueOf({ doubleValue: "1.25" })).toBe(1.25);
@@ -153,7 +153,7 @@ describe("JSON", () => {
     expect(valueOf({})).toBe(null);
   });
 
-  test("reads lists and maps, also a key that objects inherit", ({ expect }) => {
+  test("can have lists and maps, also with a key that objects inherit", ({ expect }) => {
     const values = [
       { key: "__proto__", value: { stringValue: "own" } },
       { key: "list", value: { arrayValue: { values: [{ boolValue: false }, {}] } } },
@@ -163,15 +163,13 @@ describe("JSON", () => {
     expect(JSON.stringify(value)).toBe('{"__proto__":"own","list":[false,null],"empty":[]}');
   });
 
-  test("names may be those of the .proto file, and unknown ones are not looked at", ({
-    expect,
-  }) => {
+  test("can have the names of the .proto file, and ignores unknown ones", ({ expect }) => {
     const span = { trace_id: TRACE, span_id: ROOT_SPAN, start_time_unix_nano: "1000", flags: {} };
     const [read] = decodeJson({ resource_spans: [{ scope_spans: [{ spans: [span] }] }], x: [] });
     expect([read?.traceId, read?.spanId, read?.startTime]).toEqual([TRACE, ROOT_SPAN, 1]);
   });
 
-  test("ids are hexadecimal of any case, or base64", ({ expect }) => {
+  test("has ids in hexadecimal of any case, or in base64", ({ expect }) => {
     const base64 = Buffer.from(TRACE, "hex").toString("base64");
     const spanId = Buffer.from(ROOT_SPAN, "hex").toString("base64");
     for (const traceId of [TRACE, TRACE.toUpperCase(), base64]) {
@@ -182,7 +180,7 @@ describe("JSON", () => {
     }
   });
 
-  test("a status code is a number or a name", ({ expect }) => {
+  test("has a status code as a number or a name", ({ expect }) => {
     const isError = (code: unknown): unknown =>
       decodeJson(spanWith({ status: { code } }))[0]?.isError;
     expect([2, "STATUS_CODE_ERROR", 1, "STATUS_CODE_OK", null].map(isError)).toEqual([
@@ -198,7 +196,7 @@ describe("JSON", () => {
 const PARTIAL = { rejectedSpans: 300, errorMessage: "span é: no" };
 
 describe("encodeExportResponse", () => {
-  test("is empty when all went well", ({ expect }) => {
+  test("returns an empty message after a success", ({ expect }) => {
     expect(encodeExportResponse("protobuf")).toEqual({
       contentType: "application/x-protobuf",
       body: new Uint8Array(),
@@ -209,7 +207,7 @@ describe("encodeExportResponse", () => {
     });
   });
 
-  test("tells an exporter what was rejected", ({ expect }) => {
+  test("tells an exporter which spans were rejected", ({ expect }) => {
     const protobuf = encodeExportResponse("protobuf", PARTIAL).body;
     const { partialSuccess } = ProtobufTraceSerializer.deserializeResponse(protobuf);
     expect(Number(partialSuccess?.rejectedSpans)).toBe(300);
@@ -220,7 +218,7 @@ describe("encodeExportResponse", () => {
     });
   });
 
-  test("a warning rejects nothing", ({ expect }) => {
+  test("returns a warning without rejected spans", ({ expect }) => {
     const warning = { rejectedSpans: 0, errorMessage: "w" };
     expect([...encodeExportResponse("protobuf", warning).body]).toEqual([10, 3, 18, 1, 119]);
   });

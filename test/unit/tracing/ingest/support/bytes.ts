@@ -8,7 +8,7 @@ export function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The bytes in chunks of these sizes, and what is left in one more. */
+/** Yields the bytes in chunks of these sizes, and the rest in one more. */
 export async function* inChunks(
   bytes: Uint8Array,
   sizes: readonly number[],
@@ -34,7 +34,7 @@ export async function concat(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Ar
   return Uint8Array.from(Buffer.concat(all));
 }
 
-/** What a promise is rejected with; fails when it is not. */
+/** Returns the error with which a promise is rejected. Throws if it is not. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
@@ -44,7 +44,7 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error("it was not rejected");
 }
 
-/** What a call throws; fails when it does not. */
+/** Returns the error that a call throws. Throws if it does not. */
 export function thrown(call: () => unknown): unknown {
   try {
     call();

@@ -4,7 +4,7 @@ const space = fc.constantFrom("", "", " ", "\n\t");
 
 const integer = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }).map(String);
 
-/** JSON texts with integers that no double holds, with strings full of syntax, and with spaces. */
+/** Generates JSON texts with integers that no double represents, with strings full of syntax, and with spaces. */
 export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string; object: string }>(
   (tie) => ({
     value: fc.oneof(

@@ -4,13 +4,13 @@ export type WrittenPart = {
   name: string;
   body: string | Uint8Array;
   contentType?: string;
-  /** How the part says its length: as JS and Python do, not at all, or wrongly. */
+  /** How the part declares its length: like the JS or Python SDK, not at all, or with a wrong number. */
   length?: "parameter" | "header" | "none" | number;
 };
 
 export const BOUNDARY = "B7";
 
-/** A multipart/form-data body as the SDKs write it. */
+/** Writes a multipart/form-data body as the SDKs do. */
 export function writeMultipart(parts: readonly WrittenPart[], eol = "\r\n"): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (const { name, body, contentType = "application/json", length = "parameter" } of parts) {

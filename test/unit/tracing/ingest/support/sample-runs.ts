@@ -12,7 +12,7 @@ function orderOf(id: string): string {
   return `20260801T120000000001Z${id}`;
 }
 
-/** The least that a create must say, as clients send it. */
+/** Returns the minimal body of a create, as clients send it. */
 export function rootRun(id = ROOT, more: Record<string, unknown> = {}): Record<string, unknown> {
   const dotted_order = orderOf(id);
   return { id, trace_id: id, dotted_order, name: "agent", run_type: "chain", ...more };

@@ -1,10 +1,10 @@
 import type { ModelPrice } from "../../../../../src/tracing/usage/price-list.ts";
 import { modelOf, type RunModel } from "../../../../../src/tracing/usage/run-model.ts";
 
-/** Microseconds. */
+/** Microseconds since the epoch. */
 export const NOON = Date.parse("2026-08-01T12:00:00Z") * 1000;
 
-/** The price of a model that no built-in price is for. */
+/** Returns the price of a model for which there is no built-in price. */
 export function price(fields: Partial<ModelPrice> = {}): ModelPrice {
   return {
     id: "price",

@@ -1,4 +1,4 @@
-// An agent on the Responses API, with middleware and an answer in a form of its own.
+// An agent on the Responses API, with middleware and a structured answer.
 import { ChatOpenAI } from "@langchain/openai";
 import { createAgent, createMiddleware, toolStrategy } from "langchain";
 import { z } from "zod";

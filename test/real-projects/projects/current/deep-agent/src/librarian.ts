@@ -10,7 +10,7 @@ import {
   StoreBackend,
 } from "deepagents";
 
-// Projects import what their code paths may need, on machines that have a shell.
+// Projects import everything that their code paths may need, as on a machine with a shell.
 export const backends = { LocalShellBackend, createSettings };
 
 export const agent = createDeepAgent({

@@ -1,4 +1,4 @@
-// A deep agent as its guide begins: a model by name, a tool, a subagent, files in the state.
+// A deep agent as in the first example of its guide: a model by name, a tool, a subagent, files in the state.
 import { createDeepAgent, StateBackend } from "deepagents";
 import { tool } from "langchain";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// A person decides: the graph stops at `interrupt()`, and goes on with what `Command` brings.
+// A graph that stops at `interrupt()` for a person's decision, and continues with the value of `Command`.
 import { Annotation, Command, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({

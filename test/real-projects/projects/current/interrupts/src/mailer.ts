@@ -1,4 +1,4 @@
-// LangChain's middleware for people in the loop: a tool runs only when somebody allows its call.
+// LangChain's human-in-the-loop middleware: a tool runs only when a person allows its call.
 import { ChatOpenAI } from "@langchain/openai";
 import { createAgent, humanInTheLoopMiddleware, tool } from "langchain";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-// A model that each run chooses, out of those whose packages are installed and others.
+// Each run chooses its model, among those whose packages are installed and others.
 import { type LangGraphRunnableConfig, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { initChatModel } from "langchain/chat_models/universal";
 

@@ -1,4 +1,4 @@
-// A model by its name, made where the module is loaded.
+// A model by its name, which is created when the module is loaded.
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { initChatModel } from "langchain";
 

@@ -1,4 +1,4 @@
-// Prompts and settings in files beside the code, read in each of the ways that projects read them.
+// A project with prompts and settings in files beside the code, which it reads in all the usual ways.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

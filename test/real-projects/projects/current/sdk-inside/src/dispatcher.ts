@@ -1,4 +1,4 @@
-// A graph that runs another one of its deployment by the SDK's client, which needs no URL there.
+// A graph that runs another graph of its deployment with the SDK's client, which needs no URL there.
 import { StateGraph } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
 import { State } from "./worker.js";

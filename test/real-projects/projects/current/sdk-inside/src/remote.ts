@@ -1,4 +1,4 @@
-// A graph of the same deployment, asked as if it were a local one, in a thread of its own.
+// A graph that calls another graph of its deployment like a local one, in a separate thread.
 import { StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";

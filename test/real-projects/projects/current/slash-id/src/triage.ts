@@ -1,4 +1,4 @@
-// Graphs named after the teams that own them, and variables that the environment has.
+// Graphs that are named after the teams that own them, and variables of the environment.
 import { Annotation, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({ question: Annotation<string>, desk: Annotation<string> });

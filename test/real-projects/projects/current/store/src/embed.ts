@@ -1,4 +1,4 @@
-/** How often each letter is in a text: enough to tell tea from cake. */
+/** Returns how often each letter occurs in a text: enough to tell tea from cake. */
 export function embed(texts: string[]): number[][] {
   return texts.map((text) => {
     const vector = Array.from({ length: 26 }, () => 0);

@@ -1,4 +1,4 @@
-// Long-term memory: facts about a user outlive the thread, in a namespace of the user's own.
+// Long-term memory: facts about a user outlive the thread, in a namespace of that user.
 import {
   getStore,
   type LangGraphRunnableConfig,

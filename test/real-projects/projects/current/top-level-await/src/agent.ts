@@ -1,4 +1,4 @@
-// A module that works while it is loaded: it fetches its settings, draws an id, starts timers, logs.
+// A module that does work while it is loaded: it fetches its settings, draws an id, starts timers, and logs.
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import { getLogger } from "@langchain/langgraph-sdk/logging";
 

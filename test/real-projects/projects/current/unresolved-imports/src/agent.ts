@@ -1,4 +1,4 @@
-// A package whose optional dependencies are not installed, and which only one code path of several needs.
+// A package whose optional dependencies are not installed. Only one of several code paths needs the package.
 import { Annotation, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({ url: Annotation<string>, title: Annotation<string> });

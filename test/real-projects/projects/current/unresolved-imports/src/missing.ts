@@ -1,4 +1,4 @@
-// A package that the project imports and has not installed.
+// A package that the project imports but has not installed.
 import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 import { search } from "@acme/search-client/v2";
 

@@ -42,7 +42,7 @@ function refusal(body: unknown): { field: string; message: string } {
 }
 
 describe("parseFeedbackBody", () => {
-  test("needs a key and what it is about", ({ expect }) => {
+  test("requires a key, and a run, trace or project", ({ expect }) => {
     expect(parseFeedbackBody({ id: ID, run_id: RUN, key: "k" })).toEqual(BARE);
   });
 
@@ -90,26 +90,26 @@ describe("parseFeedbackBody", () => {
     });
   });
 
-  test("takes null for what was not given, as SDKs send it", ({ expect }) => {
+  test("treats null as missing, as SDKs send it", ({ expect }) => {
     const names = ["trace_id", "session_id", "score", "value", "comment", "correction", "extra"];
     const others = ["feedback_source", "feedback_config", "error", "start_time", "created_at"];
     const nulls = Object.fromEntries([...names, ...others].map((name) => [name, null]));
     expect(parseFeedbackBody({ ...nulls, id: ID, run_id: RUN, key: "k" })).toEqual(BARE);
   });
 
-  test("takes the id of its part when it has none", ({ expect }) => {
+  test("uses the id of its part if it has none", ({ expect }) => {
     expect(parseFeedbackBody({ run_id: RUN, key: "k" }, ID).id).toBe(ID);
     expect(parseFeedbackBody({ id: ID, run_id: RUN, key: "k" }, TRACE).id).toBe(ID);
     const made = [1, 2].map(() => parseFeedbackBody({ run_id: RUN, key: "k" }).id);
     expect(new Set(made).size).toBe(2);
   });
 
-  test("is about the root when it names a trace only", ({ expect }) => {
+  test("is about the root if it names only a trace", ({ expect }) => {
     const input = parseFeedbackBody({ trace_id: TRACE, session_id: SESSION, key: "k" });
     expect([input.runId, input.traceId, input.sessionId]).toEqual([TRACE, TRACE, null]);
   });
 
-  test("is about a project when it names no run", ({ expect }) => {
+  test("is about a project if it names no run", ({ expect }) => {
     const input = parseFeedbackBody({ run_id: null, session_id: SESSION, key: "k" });
     expect([input.runId, input.traceId, input.sessionId]).toEqual([null, null, SESSION]);
   });
@@ -118,7 +118,7 @@ describe("parseFeedbackBody", () => {
     [true, 1],
     [false, 0],
     [0.12345, 0.12345],
-  ] as const)("takes the score %j for %j", ([score, expected], { expect }) => {
+  ] as const)("accepts the score %j as %j", ([score, expected], { expect }) => {
     expect(parseFeedbackBody({ run_id: RUN, key: "k", score }).score).toBe(expected);
   });
 
@@ -131,7 +131,7 @@ describe("parseFeedbackBody", () => {
     expect(parseFeedbackBody({ run_id: RUN, key: "k", value }).valueJson).toBe(json);
   });
 
-  test("knows the config and the retention by other names", ({ expect }) => {
+  test("accepts other names of the config and the retention", ({ expect }) => {
     const feedbackConfig = { type: "freeform" };
     const input = parseFeedbackBody({
       run_id: RUN,
@@ -142,7 +142,7 @@ describe("parseFeedbackBody", () => {
     expect([input.config, input.extendTraceRetention]).toEqual([feedbackConfig, false]);
   });
 
-  test("ignores what it does not know, and says so", ({ expect }) => {
+  test("ignores unknown members, and lists them", ({ expect }) => {
     const noted: unknown[] = [];
     const body = { id: ID, run_id: RUN, key: "k", agent_id: "a", feedback_source: { by: "me" } };
     const input = parseFeedbackBody(body, ID, (members) => noted.push(members));

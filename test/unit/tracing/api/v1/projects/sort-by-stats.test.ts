@@ -18,7 +18,7 @@ function sorted(stats: Record<string, Record<string, unknown>>, given: Partial<S
 }
 
 describe("sortByStats", () => {
-  test("puts what has no such statistic last, either way", ({ expect }) => {
+  test("puts projects without the statistic last, in either order", ({ expect }) => {
     const stats = {
       a: { latency_p50: 2 },
       b: { latency_p50: null },
@@ -43,7 +43,7 @@ describe("sortByStats", () => {
     expect(sorted(stats, { by: "last_run_start_time" })).toBe("bacde");
   });
 
-  test("takes the average of one feedback key", ({ expect }) => {
+  test("uses the average of one feedback key", ({ expect }) => {
     const stats = {
       a: { feedback_stats: { good: { avg: 0.1 }, other: { avg: 9 } } },
       b: { feedback_stats: { good: { avg: 0.9 } } },

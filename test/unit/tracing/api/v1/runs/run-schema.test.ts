@@ -2,11 +2,11 @@ import { describe, test } from "vitest";
 import {
   ALWAYS_SELECTED,
   DEFAULT_SELECT,
-  payloadsOf,
+  payloadsOfSelect,
   RUN_SELECT,
 } from "../../../../../../src/tracing/api/v1/runs/run-schema.ts";
 
-/** What the official clients ask for when their caller does not say. */
+/** The official clients' default selection. */
 const CLIENTS_SELECT = [
   "app_path",
   "completion_cost",
@@ -37,25 +37,25 @@ const CLIENTS_SELECT = [
   "trace_id",
 ];
 
-describe("what may be selected of a run", () => {
-  test("is each named once", ({ expect }) => {
+describe("the selectable fields of a run", () => {
+  test("have unique names", ({ expect }) => {
     expect(new Set(RUN_SELECT).size).toBe(RUN_SELECT.length);
   });
 
-  test("includes, also by default, what clients ask for", ({ expect }) => {
+  test("include, also by default, those that clients select", ({ expect }) => {
     expect(RUN_SELECT).toEqual(expect.arrayContaining(CLIENTS_SELECT));
     expect(DEFAULT_SELECT).toEqual(expect.arrayContaining(CLIENTS_SELECT));
     expect(RUN_SELECT).toEqual(expect.arrayContaining([...ALWAYS_SELECTED]));
   });
 
-  test("needs no payload but those that are named, each once", ({ expect }) => {
-    expect(payloadsOf(ALWAYS_SELECTED)).toEqual([]);
-    expect(payloadsOf(["inputs_preview", "s3_urls", "tags"])).toEqual([]);
-    expect(payloadsOf(["inputs", "inputs_s3_urls", "error_or_signed_url"])).toEqual([
+  test("need only the payloads that they name, each once", ({ expect }) => {
+    expect(payloadsOfSelect(ALWAYS_SELECTED)).toEqual([]);
+    expect(payloadsOfSelect(["inputs_preview", "s3_urls", "tags"])).toEqual([]);
+    expect(payloadsOfSelect(["inputs", "inputs_s3_urls", "error_or_signed_url"])).toEqual([
       "inputs",
       "error",
     ]);
-    expect(payloadsOf(RUN_SELECT).toSorted()).toEqual([
+    expect(payloadsOfSelect(RUN_SELECT).toSorted()).toEqual([
       "error",
       "events",
       "extra",

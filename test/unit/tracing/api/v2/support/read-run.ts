@@ -9,7 +9,7 @@ export const RUN_ID = "0198c0de-0000-7000-8000-000000000002";
 /** 2026-08-01T12:00:00.000001Z, in microseconds. */
 export const NOON = startOfDay(20_666) + 43_200_000_001;
 
-/** A pending LLM run below a root, of which nothing is known but where it is. */
+/** Returns a pending LLM run below a root, with its position only. */
 export function readRun(columns: Partial<ReadRun["run"]> = {}): ReadRun {
   return {
     ref: { projectId: PROJECT_ID },

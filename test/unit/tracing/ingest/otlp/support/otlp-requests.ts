@@ -81,7 +81,7 @@ export function jsonRequest(inits: readonly SpanInit[]): Uint8Array {
   return bytesOf(JsonTraceSerializer.serializeRequest(inits.map(readableSpan)));
 }
 
-/** Decodes both encodings of the request, which have to say the same. */
+/** Decodes both encodings of the request, which must be equal. */
 export function decoded(...inits: SpanInit[]): Span[] {
   const spans = decodeTraces(protobufRequest(inits), "application/x-protobuf");
   deepStrictEqual(decodeTraces(jsonRequest(inits), "application/json"), spans);
@@ -92,7 +92,7 @@ export function mapped(inits: readonly SpanInit[], options: MapOptions = {}): Ma
   return mapSpans(decoded(...inits), options);
 }
 
-/** The run of a request with one span. */
+/** Maps the run of a request with one span. */
 export function mappedRun(init: SpanInit, options: MapOptions = {}): PlacedSpanRun {
   const { runs, rejected, warnings, orphans } = mapped([init], options);
   deepStrictEqual({ rejected, warnings, orphans }, { rejected: [], warnings: [], orphans: [] });
@@ -109,7 +109,7 @@ export function metadataWith(attributes: Attributes): Record<string, unknown> {
   return metadataOf(runWith(attributes));
 }
 
-/** Without what each run of these requests has. */
+/** Returns the metadata without the values that all runs of these requests have. */
 export function metadataOf({ extra }: PlacedSpanRun): Record<string, unknown> {
   const {
     OTEL_TRACE_ID: _trace,

@@ -1,4 +1,4 @@
-// A configuration with keys of other tools, a path without "./", path aliases, and dotenv.
+// A configuration with the keys of other tools, a path without "./", path aliases, and dotenv.
 import "dotenv/config";
 import { Annotation, StateGraph } from "@langchain/langgraph";
 import { signature } from "@/lib/signature.js";

@@ -3,17 +3,17 @@ import {
   NO_TEXT,
   NUMBER_COLUMNS,
   type NumberColumn,
-  type PackedRuns,
-  type PackedTexts,
+  type ColumnarRuns,
+  type ColumnarTexts,
   type RunColumn,
   STORED_TEXT,
   TEXT_COLUMNS,
   type TextColumn,
-} from "../../src/tracing/model/packed-runs.ts";
+} from "../../src/tracing/model/columnar-runs.ts";
 
 export const RUN_COLUMNS: readonly RunColumn[] = [...TEXT_COLUMNS, ...NUMBER_COLUMNS];
 
-/** Where in R2 a payload is, and its size there. */
+/** The key of a payload's object in R2, and its size there. */
 type StoredPayload = { object: string; size: number };
 
 type PayloadColumn = "inputs" | "outputs" | "error" | "extra" | "events";
@@ -22,9 +22,9 @@ export type RunValues = Record<Exclude<TextColumn, PayloadColumn>, string | null
   Record<PayloadColumn, string | null | StoredPayload> &
   Record<NumberColumn, number | null>;
 
-/** As a shard sends them. */
-export function packRuns(runs: readonly RunValues[]): PackedRuns {
-  const packed: PackedRuns = { rows: runs.length, texts: {}, numbers: {} };
+/** Packs runs as a shard sends them. */
+export function packRuns(runs: readonly RunValues[]): ColumnarRuns {
+  const packed: ColumnarRuns = { rows: runs.length, texts: {}, numbers: {} };
   for (const column of TEXT_COLUMNS)
     packed.texts[column] = packTexts(runs.map((run) => run[column]));
   for (const column of NUMBER_COLUMNS) {
@@ -33,8 +33,8 @@ export function packRuns(runs: readonly RunValues[]): PackedRuns {
   return packed;
 }
 
-function packTexts(values: readonly (string | null | StoredPayload)[]): PackedTexts {
-  const stored: PackedTexts["stored"] = [];
+function packTexts(values: readonly (string | null | StoredPayload)[]): ColumnarTexts {
+  const stored: ColumnarTexts["stored"] = [];
   const encoded = values.map((value, row) => {
     if (value === null) return NO_TEXT;
     if (typeof value === "string") return new TextEncoder().encode(value);
@@ -54,8 +54,8 @@ function packTexts(values: readonly (string | null | StoredPayload)[]): PackedTe
   return { bytes, lengths, stored };
 }
 
-/** Rows `from` to before `to` of what a shard sent, with the columns that it has. */
-export function unpackRuns(packed: PackedRuns, from: number, to: number): Partial<RunValues>[] {
+/** Unpacks the rows from `from` up to but excluding `to`, with the columns that the shard sent. */
+export function unpackRuns(packed: ColumnarRuns, from: number, to: number): Partial<RunValues>[] {
   const columns = [...Object.keys(packed.texts), ...Object.keys(packed.numbers)] as RunColumn[];
   const values = new Map(columns.map((column) => [column, valuesOf(packed, column)]));
   return Array.from({ length: to - from }, (_, index) =>
@@ -63,7 +63,7 @@ export function unpackRuns(packed: PackedRuns, from: number, to: number): Partia
   );
 }
 
-function valuesOf({ rows, texts, numbers }: PackedRuns, column: RunColumn) {
+function valuesOf({ rows, texts, numbers }: ColumnarRuns, column: RunColumn) {
   if (!isTextColumn(column)) {
     return Array.from(numbers[column] ?? [], (value) => (Number.isNaN(value) ? null : value));
   }

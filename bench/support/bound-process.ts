@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { acquireStateDir } from "../../cli/platform/state-dir.ts";
 import { bundleWorker } from "../../cli/platform/worker-bundle.ts";
 import { WORKER_MODULE } from "../../cli/platform/worker-modules.ts";
@@ -12,8 +11,15 @@ import {
 import { recordWorkerdPid, startWatchdog } from "../../cli/platform/workerd-process.ts";
 import { REPO_ROOT } from "./paths.ts";
 
-const [stateDir] = process.argv.slice(2);
-if (stateDir === undefined) throw new Error("usage: discard-process.ts <state>");
+const [stateDir, main, binding, className] = process.argv.slice(2);
+if (
+  stateDir === undefined ||
+  main === undefined ||
+  binding === undefined ||
+  className === undefined
+) {
+  throw new Error("usage: bound-process.ts <state> <main> <binding> <class>");
+}
 
 const state = acquireStateDir(stateDir);
 mkdirSync(state.buildDir, { recursive: true });
@@ -21,7 +27,7 @@ const outFile = join(state.buildDir, WORKER_MODULE);
 const config = await readWorkerConfig(REPO_ROOT);
 await bundleWorker({
   repoRoot: REPO_ROOT,
-  main: fileURLToPath(import.meta.resolve("../counting/discard-worker.ts")),
+  main,
   define: config.define,
   outFile,
 });
@@ -37,7 +43,7 @@ const miniflare = createMiniflare(
       miniflare: {
         compatibilityDate,
         compatibilityFlags: compatibilityFlags ?? [],
-        durableObjects: { KEPT: { className: "KeptObject", useSQLite: true } },
+        durableObjects: { [binding]: { className, useSQLite: true } },
       },
     },
     {

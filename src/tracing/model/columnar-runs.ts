@@ -6,7 +6,7 @@
 export type { RunPosition } from "./run-page.ts";
 
 /** Texts; `lengths` has their lengths in bytes, or NO_TEXT, or STORED_TEXT. */
-export type PackedTexts = {
+export type ColumnarTexts = {
   bytes: Uint8Array;
   lengths: Int32Array;
   /** The payloads that are in R2, in the order of their rows. */
@@ -22,7 +22,7 @@ export const NO_TEXT = -1;
 export const STORED_TEXT = -2;
 
 /** NaN for null. Values are microseconds, whole picodollars, and counts. */
-export type PackedNumbers = Float64Array;
+export type ColumnarNumbers = Float64Array;
 
 export const TEXT_COLUMNS = [
   "id",
@@ -64,17 +64,17 @@ export function isTextColumn(column: RunColumn): column is TextColumn {
 }
 
 /** Has the requested columns, and always `id` and `start_time`. */
-export type PackedRuns = {
+export type ColumnarRuns = {
   rows: number;
-  texts: Partial<Record<TextColumn, PackedTexts>>;
-  numbers: Partial<Record<NumberColumn, PackedNumbers>>;
+  texts: Partial<Record<TextColumn, ColumnarTexts>>;
+  numbers: Partial<Record<NumberColumn, ColumnarNumbers>>;
 };
 
 /** The rows of a shard's page from `from` up to but excluding `to`. */
-export type ExportedRuns = { runs: PackedRuns; from: number; to: number };
+export type ExportedRuns = { runs: ColumnarRuns; from: number; to: number };
 
 /** Returns the text of a row; null if there is none or it is in R2. For single rows: it adds up lengths to find it. */
-export function textAt({ bytes, lengths }: PackedTexts, row: number): string | null {
+export function textAt({ bytes, lengths }: ColumnarTexts, row: number): string | null {
   const length = lengths[row] ?? NO_TEXT;
   if (length < 0) return null;
   let start = 0;
