@@ -84,6 +84,8 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
         outFile,
         // The schemas are read while the server runs: see `LocalSchemas`.
         schemas: false,
+        // As a deployment is, which a start reads faster. Whitespace is a third of it.
+        compact: true,
         ...(langGraph === undefined ? {} : { langGraph }),
         ...(graphHostModule === undefined ? {} : { graphHostModule }),
       });
