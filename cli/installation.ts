@@ -16,6 +16,12 @@ export type BuiltParts = {
 /** Undefined in a checkout. */
 export const BUILT: BuiltParts | undefined = IS_PACKAGE ? builtParts(BUILT_FOLDER) : undefined;
 
+/** The folder in which wrangler.toml and the local server look for the console. */
+export const CONSOLE_FOLDER = BUILT?.console ?? join(REPO_ROOT, ".threadworks/console");
+
+/** The file of the module `#templates` of package.json. */
+export const TEMPLATES_FILE = BUILT?.templates ?? join(REPO_ROOT, ".threadworks/templates.js");
+
 /** The module that loads a project's graphs inside a Worker. It is bundled with each project. */
 export const GRAPH_HOST_MODULE = join(
   REPO_ROOT,

@@ -1,44 +1,36 @@
 import { Command, CommanderError } from "commander";
 import { describeError } from "./cli-error.ts";
-import { addBuild } from "./commands/build.ts";
-import { addDelete } from "./commands/delete.ts";
-import { addDeploy } from "./commands/deploy.ts";
-import { addDev } from "./commands/dev.ts";
-import { addDoctor } from "./commands/doctor.ts";
-import { addDown } from "./commands/down.ts";
 import { addGlobalOptions, type GlobalOptions } from "./commands/global-options.ts";
-import { addInit } from "./commands/init.ts";
-import { addKey } from "./commands/key.ts";
-import { addList } from "./commands/list.ts";
-import { addLogs } from "./commands/logs.ts";
-import { addPrivateEndpoints } from "./commands/private-endpoint.ts";
-import { addRevisions } from "./commands/revisions.ts";
-import { addUp } from "./commands/up.ts";
-import { addWorkspace } from "./commands/workspace.ts";
 import { printJson } from "./terminal/print.ts";
+
+/** Each command by its name, in the order of the help. A module is loaded when its command is called. */
+const COMMANDS: Readonly<Record<string, (program: Command) => Promise<void>>> = {
+  init: async (to) => (await import("./commands/init.ts")).addInit(to),
+  dev: async (to) => (await import("./commands/dev.ts")).addDev(to),
+  build: async (to) => (await import("./commands/build.ts")).addBuild(to),
+  deploy: async (to) => (await import("./commands/deploy.ts")).addDeploy(to),
+  logs: async (to) => (await import("./commands/logs.ts")).addLogs(to),
+  list: async (to) => (await import("./commands/list.ts")).addList(to),
+  revisions: async (to) => (await import("./commands/revisions.ts")).addRevisions(to),
+  delete: async (to) => (await import("./commands/delete.ts")).addDelete(to),
+  doctor: async (to) => (await import("./commands/doctor.ts")).addDoctor(to),
+  up: async (to) => (await import("./commands/up.ts")).addUp(to),
+  down: async (to) => (await import("./commands/down.ts")).addDown(to),
+  workspace: async (to) => (await import("./commands/workspace.ts")).addWorkspace(to),
+  key: async (to) => (await import("./commands/key.ts")).addKey(to),
+  "private-endpoint": async (to) =>
+    (await import("./commands/private-endpoint.ts")).addPrivateEndpoints(to),
+};
 
 const program = addGlobalOptions(new Command("threadworks"))
   .description("Deploys LangGraph agents to a Threadworks platform, and manages it.")
   .configureHelp({ showGlobalOptions: true })
   .exitOverride();
 
-const COMMANDS = [
-  addInit,
-  addDev,
-  addBuild,
-  addDeploy,
-  addLogs,
-  addList,
-  addRevisions,
-  addDelete,
-  addDoctor,
-  addUp,
-  addDown,
-  addWorkspace,
-  addKey,
-  addPrivateEndpoints,
-];
-for (const add of COMMANDS) add(program);
+// The first argument is nearly always the command. Otherwise it may be any of them, or a help of all is asked for.
+const [called = ""] = process.argv.slice(2);
+const adding = Object.hasOwn(COMMANDS, called) ? [COMMANDS[called]] : Object.values(COMMANDS);
+for (const add of adding) await add?.(program);
 
 program.hook("preAction", (_program, command) => {
   // A closed pipe ends the command, because its reader needs no more output. A server has other things to shut down.

@@ -1,3 +1,3 @@
-/** The export of `#templates`: the tarballs of the examples as base64, by the name of their folder. */
-declare const templates: Record<string, string>;
+/** The export of `#templates`: the names of the examples, whose tarballs are beside the console's files. */
+declare const templates: readonly string[];
 export default templates;

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { acquireStateDir } from "../../cli/platform/state-dir.ts";
-import { bundleWorker, WORKER_MODULE } from "../../cli/platform/worker-bundle.ts";
+import { bundleWorker } from "../../cli/platform/worker-bundle.ts";
+import { WORKER_MODULE } from "../../cli/platform/worker-modules.ts";
 import {
   createMiniflare,
   readWorkerConfig,

@@ -4,13 +4,13 @@ import { parse } from "smol-toml";
 import { z } from "zod";
 import type { Region } from "../../src/lib/region.ts";
 import { CliError } from "../cli-error.ts";
-import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
-import { BUILT, homeOf } from "../installation.ts";
+import { buildConsole } from "../console/build-console.ts";
+import { BUILT, CONSOLE_FOLDER, homeOf, TEMPLATES_FILE } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { makePrivateFolder } from "../platform/private-folder.ts";
 import { bundleWorker } from "../platform/worker-bundle.ts";
 import { buildProject } from "../project/build-project.ts";
-import { buildTemplates, TEMPLATES_FILE } from "../project/build-templates.ts";
+import { buildTemplates } from "../project/build-templates.ts";
 
 /** The prefix of the names of all resources in `wrangler.toml`. */
 const NAME = "threadworks";

@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { CliError } from "../cli-error.ts";
-import { BUILT } from "../installation.ts";
+import { BUILT, CONSOLE_FOLDER } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 import { writeWhole } from "../platform/write-whole.ts";
 import { isInstalled } from "../project/workerd-build.ts";
 
-/** The folder in which wrangler.toml and the local server look for the console. */
-export const CONSOLE_FOLDER = BUILT?.console ?? join(REPO_ROOT, ".threadworks/console");
 const RECORD = join(REPO_ROOT, ".threadworks/console.json");
 const SOURCES = join(REPO_ROOT, "web");
 const PAGE = "index.html";

@@ -3,13 +3,13 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describeError } from "../cli-error.ts";
-import { consoleModules, CONSOLE_FOLDER } from "../console/build-console.ts";
-import { builtParts } from "../installation.ts";
+import { consoleModules } from "../console/build-console.ts";
+import { builtParts, CONSOLE_FOLDER, TEMPLATES_FILE } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { bundleWorker } from "../platform/worker-bundle.ts";
 import { readWorkerConfig, type WorkerConfig } from "../platform/worker-options.ts";
 import { buildProject } from "../project/build-project.ts";
-import { buildTemplates, templateProjects, TEMPLATES_FILE } from "../project/build-templates.ts";
+import { buildTemplates, templateProjects } from "../project/build-templates.ts";
 import { builderModules } from "../remote-builder/build-builder.ts";
 import { bundleCli, bundleCreate, bundleGraphHost } from "./bundles.ts";
 import { thirdPartyLicenses } from "./third-party-licenses.ts";
@@ -45,7 +45,7 @@ async function buildPackage(): Promise<void> {
   await buildTemplates();
   cpSync(TEMPLATES_FILE, parts.templates);
   const ofConsole = await consoleModules();
-  // The builder is written into the console's folder, and is copied with it.
+  // The builder and the templates are written into the console's folder, and are copied with it.
   const ofBuilder = await builderModules();
   cpSync(CONSOLE_FOLDER, parts.console, { recursive: true });
   const ofPrograms = [...(await bundleGraphHost(OUT_DIR)), ...(await bundleCli(OUT_DIR))];

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Plugin } from "esbuild";
 import { REPO_ROOT } from "../invocation.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { bundledModules, WORKERD_BUILD_OPTIONS } from "../project/workerd-build.ts";
@@ -59,6 +60,7 @@ async function bundlePrograms(
     // A bundled module is never the one that Node was started with.
     define: { "import.meta.main": "false" },
     external: EXTERNAL,
+    plugins: [englishPlugin],
     minifySyntax: true,
     // The licences are in a separate file.
     legalComments: "none",
@@ -84,3 +86,13 @@ export async function bundleGraphHost(outDir: string): Promise<string[]> {
   });
   return bundledModules(metafile, REPO_ROOT);
 }
+
+/** Leaves out zod's messages in other languages than English: a third of its code, which each start would load. */
+const englishPlugin: Plugin = {
+  name: "english",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+    }));
+  },
+};

@@ -1,17 +1,14 @@
 import { join } from "node:path";
-import { buildConsole, CONSOLE_FOLDER } from "../console/build-console.ts";
-import { settingsFile } from "../installation.ts";
-import { buildProject, type BuiltProject } from "../project/build-project.ts";
-import { buildTemplates } from "../project/build-templates.ts";
-import { buildBuilder } from "../remote-builder/build-builder.ts";
+import { BUILT, CONSOLE_FOLDER, settingsFile } from "../installation.ts";
+import type { BuiltProject } from "../project/build-project.ts";
 import type { LangGraphChoice } from "../project/langchain-source.ts";
-import { loadProjectConfig } from "../project/langgraph-json.ts";
-import { readProjectFiles } from "../project/project-files.ts";
+import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json.ts";
+import type { ProjectFile } from "../project/project-files.ts";
 import { resolvedBy, toolFiles } from "./build-inputs.ts";
 import { unlessUnchanged } from "./build-record.ts";
+import type { SharedBuild } from "./build-shared.ts";
 import { sourceMapper } from "./stack-frames.ts";
-import { builtWorker } from "./built-worker.ts";
-import { PROJECT_MODULE, workerModules, type WorkerModule } from "./worker-bundle.ts";
+import { PROJECT_MODULE, workerModules, type WorkerModule } from "./worker-modules.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import type { WorkerConfig } from "./worker-options.ts";
 
@@ -47,32 +44,28 @@ export async function buildPlatform(
 ): Promise<Build> {
   const { repoRoot } = options;
   makePrivateFolder(buildDir);
-  const consoleBuild = buildConsole();
-  // If another step fails first, its error is the one to report, and this rejection must not be unhandled.
-  consoleBuild.catch(() => {});
   const project = await projectOf(options, buildDir);
-  await buildTemplates();
-  const main = options.workerMain ?? config.main;
-  const worker = await builtWorker({ repoRoot, main, define: config.define });
-  const consoleInputs = await consoleBuild;
-  const builderInputs = await buildBuilder();
+  const shared = await sharedParts(options, config);
   const settings = [join(repoRoot, "wrangler.toml"), settingsFile(options.configPath)];
   return {
     config,
     project,
-    modules: workerModules({ worker: worker.folder, project: buildDir }, project.files),
+    modules: workerModules({ worker: shared.workerFolder, project: buildDir }, project.files),
     consoleFolder: CONSOLE_FOLDER,
-    inputs: [
-      ...new Set([
-        ...project.inputs,
-        ...worker.inputs,
-        ...consoleInputs,
-        ...builderInputs,
-        ...settings,
-      ]),
-    ],
-    mapFrames: sourceMapper([worker.folder, buildDir]),
+    inputs: [...new Set([...project.inputs, ...shared.inputs, ...settings])],
+    mapFrames: sourceMapper([shared.workerFolder, buildDir]),
   };
+}
+
+/** Returns what all platforms of this installation share. A package contains it prebuilt. */
+async function sharedParts(
+  { repoRoot, workerMain }: BuildOptions,
+  { main, define }: WorkerConfig,
+): Promise<SharedBuild> {
+  if (BUILT !== undefined) return { workerFolder: BUILT.folder, inputs: [] };
+  // Loaded on demand, like the bundler below: most starts of a package build nothing.
+  const { buildShared } = await import("./build-shared.ts");
+  return buildShared({ repoRoot, main: workerMain ?? main, define });
 }
 
 async function projectOf(options: BuildOptions, buildDir: string): Promise<BuiltProject> {
@@ -85,11 +78,14 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
     key: [project, langGraph ?? null, graphHostModule ?? null],
     outputs: [outFile, `${outFile}.map`],
     build: async () => {
+      const { buildProject } = await import("../project/build-project.ts");
       built = await buildProject({
         configPath,
         outFile,
         // The schemas are read while the server runs: see `LocalSchemas`.
         schemas: false,
+        // As a deployment is, which a start reads faster. Whitespace is a third of it.
+        compact: true,
         ...(langGraph === undefined ? {} : { langGraph }),
         ...(graphHostModule === undefined ? {} : { graphHostModule }),
       });
@@ -102,7 +98,7 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
     },
   });
   if (built !== undefined) return built;
-  const { files } = recorded.readsFiles ? await readProjectFiles(project) : { files: [] };
+  const files = recorded.readsFiles ? await filesOf(project) : [];
   return {
     graphs: project.graphs.map(({ id }) => id),
     hasAuth: project.auth !== undefined,
@@ -117,4 +113,9 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
     readsFiles: recorded.readsFiles,
     warnings: recorded.warnings,
   };
+}
+
+async function filesOf(project: ProjectConfig): Promise<ProjectFile[]> {
+  const { readProjectFiles } = await import("../project/project-files.ts");
+  return (await readProjectFiles(project)).files;
 }

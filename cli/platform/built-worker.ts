@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { BUILT } from "../installation.ts";
 import { resolvedBy, toolFiles } from "./build-inputs.ts";
 import { unlessUnchanged } from "./build-record.ts";
-import { bundleWorker, WORKER_MODULE } from "./worker-bundle.ts";
+import { bundleWorker } from "./worker-bundle.ts";
+import { WORKER_MODULE } from "./worker-modules.ts";
 
 export type BuiltWorker = {
   folder: string;
@@ -20,7 +20,6 @@ export async function builtWorker(options: {
   main: string;
   define: Record<string, string>;
 }): Promise<BuiltWorker> {
-  if (BUILT !== undefined) return { folder: BUILT.folder, inputs: [] };
   const digest = createHash("sha256").update(JSON.stringify(options)).digest("hex");
   const folder = join(options.repoRoot, ".threadworks/worker", digest.slice(0, 16));
   const outFile = join(folder, WORKER_MODULE);

@@ -1,5 +1,5 @@
 import type { Build } from "./build-platform.ts";
-import { PROJECT_MODULE } from "./worker-bundle.ts";
+import { PROJECT_MODULE } from "./worker-modules.ts";
 
 /**
  * Variables that shells, npm and Node set. A deployment does not have them, and code that depends on them

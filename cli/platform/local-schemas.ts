@@ -1,8 +1,8 @@
 import type { Request, Response as ResponseType } from "miniflare";
-import {
-  beginReadingSchemas,
-  type ExtractedSchemas,
-  type TypedSources,
+import type {
+  beginReadingSchemas as BeginReadingSchemas,
+  ExtractedSchemas,
+  TypedSources,
 } from "../project/extract-schemas.ts";
 import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import { loadMiniflare } from "./miniflare.ts";
@@ -31,7 +31,7 @@ export class LocalSchemas {
     await this.close();
     const ended = new AbortController();
     const options = { repoRoot: this.#repoRoot, signal: ended.signal };
-    const begun = beginReadingSchemas(sources, options);
+    const begun = beginReading(sources, options);
     const done = begun
       .then((answer) => ("known" in answer ? answer.known : answer.reading))
       .then(
@@ -70,3 +70,9 @@ export class LocalSchemas {
     for (const warning of warnings) this.#warn(warning);
   }
 }
+
+/** Loads the reader when the server runs already: it resolves imports as TypeScript does, with much code. */
+const beginReading: typeof BeginReadingSchemas = async (sources, options) => {
+  const { beginReadingSchemas } = await import("../project/extract-schemas.ts");
+  return beginReadingSchemas(sources, options);
+};

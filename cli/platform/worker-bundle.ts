@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type * as esbuild from "esbuild";
 import { CliError } from "../cli-error.ts";
 import {
@@ -8,15 +6,10 @@ import {
   describeMessage,
   WORKERD_BUILD_OPTIONS,
 } from "../project/workerd-build.ts";
-import { TEMPLATES_FILE } from "../project/build-templates.ts";
-import type { ProjectFile } from "../project/project-files.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";
 import { runEsbuild } from "../project/run-esbuild.ts";
+import { PROJECT_MODULE, TEMPLATES_MODULE } from "./worker-modules.ts";
 import { writeWhole } from "./write-whole.ts";
-
-export const WORKER_MODULE = "worker.js";
-export const PROJECT_MODULE = "project.js";
-const TEMPLATES_MODULE = "templates.js";
 
 /** Names are not minified, because stack traces contain them. */
 const SHIPPED = { minifyWhitespace: true, minifySyntax: true } as const;
@@ -65,31 +58,3 @@ const projectModulePlugin: esbuild.Plugin = {
     build.onResolve({ filter: /^#templates$/ }, external(TEMPLATES_MODULE));
   },
 };
-
-export type WorkerModule = { type: "ESModule" | "Text"; path: string; contents: string };
-
-/**
- * Returns the Worker's modules under workerd's names for them: the entry, the modules that it imports, and
- * the project's files. The folders are those that the Worker and the project were bundled into.
- */
-export function workerModules(
-  folders: { worker: string; project: string },
-  projectFiles: ProjectFile[],
-): WorkerModule[] {
-  const files = {
-    [WORKER_MODULE]: join(folders.worker, WORKER_MODULE),
-    [PROJECT_MODULE]: join(folders.project, PROJECT_MODULE),
-    [TEMPLATES_MODULE]: TEMPLATES_FILE,
-  };
-  const scripts = Object.entries(files).map(([name, file]): WorkerModule => ({
-    type: "ESModule",
-    path: `/${name}`,
-    contents: readFileSync(file, "utf8"),
-  }));
-  const texts = projectFiles.map(({ path, text }): WorkerModule => ({
-    type: "Text",
-    path: `/${path}`,
-    contents: text,
-  }));
-  return [...scripts, ...texts];
-}

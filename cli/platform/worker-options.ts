@@ -15,7 +15,7 @@ import { BUILT } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { LOCAL_BUCKET, LOCAL_BUCKET_BINDING, S3_HOST, type S3Credentials } from "./local-s3.ts";
 import { loadMiniflare } from "./miniflare.ts";
-import type { WorkerModule } from "./worker-bundle.ts";
+import type { WorkerModule } from "./worker-modules.ts";
 import { callerOptions } from "./worker-calls.ts";
 
 export type D1Config = {

@@ -1,12 +1,12 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { BUILT } from "../installation.ts";
+import { BUILT, CONSOLE_FOLDER, TEMPLATES_FILE } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { writeWhole } from "../platform/write-whole.ts";
 import { buildTarball } from "./tarball.ts";
 
-/** The file of the module `#templates` of package.json. */
-export const TEMPLATES_FILE = BUILT?.templates ?? join(REPO_ROOT, ".threadworks/templates.js");
+/** Stored beside the console's files, so that the platform reads them through the console's binding. */
+export const TARBALLS_FOLDER = join(CONSOLE_FOLDER, "templates");
 
 const EXAMPLES = join(REPO_ROOT, "examples");
 
@@ -14,19 +14,26 @@ const EXAMPLES = join(REPO_ROOT, "examples");
 const INPUTS = ["examples", "src/graph-runtime", "src/lib", "cli/project", "package-lock.json"];
 
 /**
- * Builds each folder of `examples` that has a `langgraph.json` into a tarball, and writes all of them into
- * the module that is shipped with the Worker. Does nothing while the module is newer than its inputs.
+ * Builds each folder of `examples` that has a `langgraph.json` into a tarball beside the console's files, and
+ * writes the module with their names, which is shipped with the Worker: the tarballs in a module would be
+ * read by each isolate at its start. Does nothing while the module is newer than its inputs.
  */
 export async function buildTemplates(): Promise<void> {
   if (BUILT !== undefined) return;
   const builtAt = statSync(TEMPLATES_FILE, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  if (INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)) return;
-  const templates: Record<string, string> = {};
+  if (
+    existsSync(TARBALLS_FOLDER) &&
+    INPUTS.every((input) => newestChange(join(REPO_ROOT, input)) < builtAt)
+  )
+    return;
+  mkdirSync(TARBALLS_FOLDER, { recursive: true });
+  const names: string[] = [];
   for (const [name, configPath] of templateProjects()) {
     const { bytes } = await buildTarball({ configPath });
-    templates[name] = Buffer.from(bytes).toString("base64");
+    writeWhole(join(TARBALLS_FOLDER, `${name}.tar.gz`), bytes);
+    names.push(name);
   }
-  writeWhole(TEMPLATES_FILE, `export default ${JSON.stringify(templates)};\n`);
+  writeWhole(TEMPLATES_FILE, `export default ${JSON.stringify(names)};\n`);
 }
 
 /** Returns the name and the folder of each template. */

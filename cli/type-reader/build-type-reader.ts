@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { CONSOLE_FOLDER } from "../console/build-console.ts";
+import { CONSOLE_FOLDER } from "../installation.ts";
 import { REPO_ROOT } from "../invocation.ts";
 import { unlessUnchanged } from "../platform/build-record.ts";
 import { nodeBuiltinsPlugin } from "../project/node-modules.ts";

@@ -5,7 +5,7 @@ import { buildPlatform } from "../../cli/platform/build-platform.ts";
 import { builtWorker } from "../../cli/platform/built-worker.ts";
 import { keptWorkerConfig } from "../../cli/platform/kept-config.ts";
 import { prepareDatabases } from "../../cli/platform/local-databases.ts";
-import { PROJECT_MODULE } from "../../cli/platform/worker-bundle.ts";
+import { PROJECT_MODULE } from "../../cli/platform/worker-modules.ts";
 import { buildProject } from "../../cli/project/build-project.ts";
 import {
   BUILT_WORKER,

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { test as base } from "vitest";
 import { localDatabase, type Database } from "../../cli/database/database.ts";
+import { CONSOLE_FOLDER } from "../../cli/installation.ts";
 import { prepareDatabases } from "../../cli/platform/local-databases.ts";
 import { type LocalS3, localS3, S3_HOST } from "../../cli/platform/local-s3.ts";
-import { workerModules } from "../../cli/platform/worker-bundle.ts";
+import { workerModules } from "../../cli/platform/worker-modules.ts";
 import { databaseOf, fireScheduled } from "../../cli/platform/worker-calls.ts";
 import {
   createMiniflare,
@@ -85,6 +86,7 @@ export async function startServer(
       persistPath,
       runtimeEnv: {},
       modules: workerModules({ worker: BUILT_WORKER, project: builtProject(project) }, []),
+      consoleFolder: CONSOLE_FOLDER,
       host: S3_HOST,
       port: 0,
       vars: {},

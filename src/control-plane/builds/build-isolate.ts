@@ -10,6 +10,7 @@ import {
 } from "../../lib/remote-build.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";
 import { COMPATIBILITY_DATE } from "../../revision-host/compatibility-date.ts";
+import { readInstalledFile } from "./installed-file.ts";
 
 /** CPU time limit of a build. Bundling takes most of it, while WebAssembly is still being compiled. */
 const CPU_MS = 120_000;
@@ -85,7 +86,7 @@ function startBuilder(
     const names = ["builder.js", "shared.js", ...(hasUiBundler ? ["ui-bundler.js"] : [])];
     const [esbuild, graphHost, version, ...modules] = await Promise.all(
       ["esbuild.wasm", "graph-host.js", "version.txt", ...names].map((name) =>
-        readBuilderFile(env, `builder/${name}`),
+        readInstalledFile(env, `builder/${name}`),
       ),
     );
     return {
@@ -112,13 +113,6 @@ function startBuilder(
 function tooMuch(what: string, largest: LargestPackage | undefined): BuildAnswer {
   const hint = largest === undefined ? "" : `, and ${largestOf(largest)}`;
   return { ok: false, message: `${what}${hint}: ${BUILD_LOCALLY}` };
-}
-
-/** Reads a file of an isolate's code, which is stored beside the console's files. */
-export async function readBuilderFile(env: Env, path: string): Promise<ArrayBuffer> {
-  const response = await env.CONSOLE.fetch(new URL(path, "https://console/"));
-  if (!response.ok) throw new Error(`The installation has no ${path}: run npm run build`);
-  return response.arrayBuffer();
 }
 
 function text(bytes: ArrayBuffer | undefined): string {

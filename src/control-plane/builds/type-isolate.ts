@@ -7,7 +7,8 @@ import {
 } from "../../lib/remote-types.ts";
 import { withTimeout } from "../../lib/with-timeout.ts";
 import { COMPATIBILITY_DATE } from "../../revision-host/compatibility-date.ts";
-import { type BuildProps, EXCEEDED, readBuilderFile } from "./build-isolate.ts";
+import { type BuildProps, EXCEEDED } from "./build-isolate.ts";
+import { readInstalledFile } from "./installed-file.ts";
 import { keptSchemas, keepSchemas } from "./kept-schemas.ts";
 
 const CPU_MS = 60_000;
@@ -28,7 +29,7 @@ export async function schemasOfTypes(
   props: BuildProps,
 ): Promise<SchemasAnswer> {
   try {
-    const version = new TextDecoder().decode(await readBuilderFile(env, "types/version.txt"));
+    const version = new TextDecoder().decode(await readInstalledFile(env, "types/version.txt"));
     const place = await keptSchemas(env, props.workspaceId, { version, request });
     if (place.known !== null) return { ...place.known, isKept: true };
     const limitMs = Math.min(TYPES_TIMEOUT_MS, props.endsAt - Date.now() - RESERVE_MS);
@@ -51,7 +52,7 @@ async function readInIsolate(
   { props, limitMs }: { props: BuildProps; limitMs: number },
 ): Promise<Read> {
   const worker = env.LOADER.get(`types/${crypto.randomUUID()}`, async () => {
-    const reader = await readBuilderFile(env, "types/type-reader.js");
+    const reader = await readInstalledFile(env, "types/type-reader.js");
     return {
       compatibilityDate: COMPATIBILITY_DATE,
       compatibilityFlags: ["nodejs_compat"],

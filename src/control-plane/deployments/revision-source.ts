@@ -2,11 +2,12 @@ import templates from "#templates";
 import type { DeploymentSource } from "../../db/deployments-schema.ts";
 import type { RevisionSource } from "../../db/revisions-repo.ts";
 import { invalidField } from "../../lib/api-error.ts";
+import { readInstalledFile } from "../builds/installed-file.ts";
 import { checkRepositoryUrl } from "./repository-url.ts";
 import type { RevisionConfig } from "./schemas.ts";
 
 /** The ids of the installation's example projects, which can be deployed by name. */
-export const TEMPLATE_IDS: readonly string[] = Object.keys(templates);
+export const TEMPLATE_IDS: readonly string[] = templates;
 
 /** The parts of a request that determine the source of a revision. */
 type Given = {
@@ -137,9 +138,6 @@ function wasNotMadeOf(what: string) {
 }
 
 /** Returns the tarball of a template, which is a built project; null for an unknown template. */
-export function templateTarball(id: string): ArrayBuffer | null {
-  const base64 = Object.hasOwn(templates, id) ? templates[id] : undefined;
-  if (base64 === undefined) return null;
-  const bytes = Buffer.from(base64, "base64");
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+export async function templateTarball(env: Env, id: string): Promise<ArrayBuffer | null> {
+  return TEMPLATE_IDS.includes(id) ? readInstalledFile(env, `templates/${id}.tar.gz`) : null;
 }

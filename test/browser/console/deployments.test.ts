@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { TEMPLATES_FILE } from "../../../cli/project/build-templates.ts";
+import { TARBALLS_FOLDER } from "../../../cli/project/build-templates.ts";
 import { GitHost } from "../../support/git-host.ts";
 import {
   PUSH_SECRET_VALUE,
@@ -36,10 +36,9 @@ beforeAll(async () => {
   host = await GitHost.start();
   server = await startConsole(host.vars);
   browser = await launchChromium();
-  const templates = (await import(TEMPLATES_FILE)) as { default: Record<string, string> };
   folder = mkdtempSync(join(tmpdir(), "threadworks-tarball-"));
   tarball = join(folder, "project.tar.gz");
-  writeFileSync(tarball, Buffer.from(templates.default["agent"] ?? "", "base64"));
+  cpSync(join(TARBALLS_FOLDER, "agent.tar.gz"), tarball);
 });
 afterAll(async () => {
   await browser?.close();

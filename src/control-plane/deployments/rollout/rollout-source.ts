@@ -47,7 +47,7 @@ export async function builtSource(
   const { env, row, logs } = building;
   if (row.source === "internal_template") {
     logs.info(`Building the template ${row.template_id}`);
-    const tarball = templateTarball(row.template_id ?? "");
+    const tarball = await templateTarball(env, row.template_id ?? "");
     if (tarball !== null) return { tarball, configPath: null };
     throw new ProjectFailure(`This installation has no template ${row.template_id}`);
   }
