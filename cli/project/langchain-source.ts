@@ -24,6 +24,9 @@ const OLDEST: Readonly<Record<string, string>> = {
   "@langchain/core": "0.3.29",
 };
 
+/** The updates for a project of `@langchain/core` 0.3: packages made for that version work with all later ones of 0.3. */
+const SAME_CORE = Object.entries(OLDEST).map(([name, oldest]) => `${name}@^${oldest}`);
+
 /** Packages that depend on LangGraph. When dependencies are not hoisted, LangGraph is found from their folders. */
 const BRINGERS = ["deepagents", "langchain", "@langchain/langgraph"];
 
@@ -58,6 +61,11 @@ export function langChainSource(options: {
     if (installed === undefined || !isOlder(installed, oldest)) continue;
     const tooOld = `${projectDir} has ${name} ${installed} installed, and ${oldest} is the oldest that runs here. `;
     const others = builtForOlder(projectDir);
+    if (others.length > 0 && isOfCore03(from)) {
+      throw new CliError(
+        `${tooOld}Update it within the versions that its other packages take: npm install ${SAME_CORE.join(" ")}`,
+      );
+    }
     if (others.length > 0) {
       const latest = [name, ...others].map((each) => `${each}@latest`);
       throw new CliError(
@@ -114,6 +122,13 @@ function builtForOlder(projectDir: string): string[] {
     const version = folder === undefined ? undefined : manifestOf(folder).version;
     return version?.startsWith("0.") === true;
   });
+}
+
+function isOfCore03(from: string[]): boolean {
+  const folder = from
+    .map((root) => findPackage("@langchain/core", root))
+    .find((found) => found !== undefined);
+  return folder !== undefined && manifestOf(folder).version?.startsWith("0.3.") === true;
 }
 
 /** Compares major, minor and patch only: a pre-release counts as its release. */

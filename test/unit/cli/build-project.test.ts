@@ -595,6 +595,23 @@ describe("a project is refused", () => {
     );
   });
 
+  test("with versions that its packages of LangChain 0.3 take", async ({ expect }) => {
+    const problem = await problemOf({
+      "package.json": { dependencies: { "@langchain/anthropic": "^0.3.1" } },
+      "node_modules/@langchain/anthropic/package.json": { version: "0.3.1" },
+      "node_modules/@langchain/core/package.json": { version: "0.3.3" },
+      "node_modules/@langchain/langgraph/package.json": { version: "0.2.8" },
+      "agent.ts": "export const graph = 1;",
+      "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+    });
+
+    expect(problem).toBe(
+      "<project> has @langchain/langgraph 0.2.8 installed, and 0.2.31 is the oldest that runs here. " +
+        "Update it within the versions that its other packages take: " +
+        "npm install @langchain/langgraph@^0.2.31 @langchain/core@^0.3.29",
+    );
+  });
+
   test("with the version and one solution if a model's package is as old", async ({ expect }) => {
     const problem = await problemOf({
       "package.json": {
