@@ -133,13 +133,18 @@ function traceDestinations(queue: TraceQueue): Destinations {
   return takesAddresses(client) ? { client, replicas: [...elsewhere, here] } : { client };
 }
 
+let addressed: boolean | undefined;
+
 /**
- * Returns whether replicas have addresses. Older versions of `langsmith`, such as 0.3.40, take each replica as a pair
- * that names a project, fail on any other, and read none from the environment.
+ * Returns whether replicas have addresses in the project's version of `langsmith`. Older ones, such as 0.3.40, take each
+ * replica as a pair that names a project, fail on any other, and read none from the environment.
  */
 function takesAddresses(client: Client): boolean {
-  const [replica] = replicasOf(new LangChainTracer({ client, replicas: [["probe", undefined]] }));
-  return !Array.isArray(replica);
+  if (addressed === undefined) {
+    const [replica] = replicasOf(new LangChainTracer({ client, replicas: [["probe", undefined]] }));
+    addressed = !Array.isArray(replica);
+  }
+  return addressed;
 }
 
 const TRACING_VARIABLES = [
@@ -155,6 +160,8 @@ function isRequestedByEnvironment(): boolean {
 
 /** Returns a tracer's replicas; if it was given none, those that LANGSMITH_RUNS_ENDPOINTS names. */
 function replicasOf(tracer: LangChainTracer): NonNullable<LangChainTracerFields["replicas"]> {
+  // The oldest versions know no replicas.
+  if (!("getRunTreeWithTracingConfig" in tracer)) return [];
   const id = crypto.randomUUID();
   tracer._createRunForChainStart({ lc: 1, type: "not_implemented", id: ["probe"] }, {}, id);
   return tracer.getRunTreeWithTracingConfig(id)?.replicas ?? [];

@@ -55,6 +55,18 @@ export function testLangGraph0(
     },
   );
 
+  test("its trace has the steps of a run", async ({ project, expect }) => {
+    const client = await project.client("started");
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, "agent", {
+      input: asked("The weather in Oslo?"),
+    });
+    await client.runs.join(thread_id, run_id);
+    await expect
+      .poll(() => project.traced(run_id))
+      .toEqual(expect.arrayContaining(["agent", "tools", "get_weather"]));
+  });
+
   test.for(PLACES)(
     "%s, a graph is interrupted and resumed, twice",
     async (place, { project, expect }) => {

@@ -28,6 +28,8 @@ export type ServedProject = {
   logs: PlatformLog[];
   graphs: string[];
   client: (place: Place) => Promise<Client>;
+  /** Returns the names of the runs in the trace of a run of the started project. */
+  traced: (runId: string) => Promise<string[]>;
   /** Runs `threadworks deploy` on the folder. */
   deploy: (...args: string[]) => Promise<CommandResult>;
 };
@@ -109,12 +111,29 @@ async function serve(
       ? newClient(platform.url)
       : newClient(await (deployed ??= deploy().then(deployedUrl)));
   return {
-    project: { folder, logs, graphs: platform.graphs, client, deploy },
+    project: {
+      folder,
+      logs,
+      graphs: platform.graphs,
+      client,
+      deploy,
+      traced: (runId) => namesOfTrace(platform, runId),
+    },
     close: async () => {
       await platform.close();
       rmSync(stateDir, { recursive: true, force: true });
     },
   };
+}
+
+async function namesOfTrace({ url }: Platform, runId: string): Promise<string[]> {
+  const response = await fetch(new URL("/api/v1/runs/query", url), {
+    method: "POST",
+    headers: { "x-api-key": API_KEY, "content-type": "application/json" },
+    body: JSON.stringify({ trace: runId, select: ["name"] }),
+  });
+  const { runs = [] } = (await response.json()) as { runs?: { name: string }[] };
+  return runs.map(({ name }) => name);
 }
 
 function deployCommand(folder: string, { url }: Platform): ServedProject["deploy"] {
