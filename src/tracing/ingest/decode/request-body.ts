@@ -104,7 +104,7 @@ function tooLarge({ maxBytes }: BodyLimits): ApiError {
 /** The runtime's own chunks are 4 KiB; larger reads need a tenth as many turns of the event loop. */
 const READ_BYTES = 64 * 1024;
 
-/** A client whose request is refused may be as slow a sender as any other, but it is cut off after a minute. */
+/** Maximum milliseconds for which the rest of a refused request's body is read, so that a slow client sees the response. */
 const MAX_DRAINING_MS = 60_000;
 
 type ByteReader = {
