@@ -58,6 +58,11 @@ export function addDeploy(program: Command): void {
 }
 
 async function deploy(dir: string | undefined, options: DeployOptions): Promise<void> {
+  if (options.build === "remote" && options.langgraph === "ours") {
+    throw new CliError(
+      "--langgraph ours needs --build local: the platform builds with what the lockfile names",
+    );
+  }
   const progress = new Progress();
   const project = loadProjectConfig(configPathOf(dir, options));
   const api = openApi(options, settingsOf(project), project.projectDir);

@@ -50,15 +50,33 @@ export async function packSources(config: string): Promise<PackedSources> {
   }
   const bytes = await pack(contents);
   if (bytes.length > MAX_TARBALL_BYTES) {
-    const [is, most] = [bytes.length, MAX_TARBALL_BYTES].map((size) =>
-      (size / BYTES_PER_MB).toFixed(1),
-    );
+    const { name, size } = largestEntry(contents);
     throw new CliError(
-      `the sources below ${root} are too large: ${is} MB compressed, and ${most} MB are the most. Exclude files that are not sources with .gitignore, or build on this machine with --build local`,
+      `the sources below ${root} are too large: ${megabytes(bytes.length)} MB compressed, and ${megabytes(MAX_TARBALL_BYTES)} MB are the most; ${name} alone has ${megabytes(size)} MB. Exclude files that are not sources with .gitignore, or build on this machine with --build local`,
     );
   }
   const inRoot = relative(root, configPath).split(sep).join("/");
   return { bytes, root, files: Object.keys(contents).length, configPath: inRoot };
+}
+
+function megabytes(size: number): string {
+  return (size / BYTES_PER_MB).toFixed(1);
+}
+
+/** Returns the file or folder at the top that has most bytes, which are not compressed. */
+function largestEntry(contents: Readonly<Record<string, Uint8Array>>): {
+  name: string;
+  size: number;
+} {
+  const sizes = new Map<string, number>();
+  for (const [path, { length }] of Object.entries(contents)) {
+    const [name = path] = path.split("/");
+    sizes.set(name, (sizes.get(name) ?? 0) + length);
+  }
+  const [name, size] = [...sizes].reduce((largest, entry) =>
+    entry[1] > largest[1] ? entry : largest,
+  );
+  return { name, size };
 }
 
 function folderOfLockfile(projectDir: string): string {

@@ -1,6 +1,7 @@
 import { CliError } from "../cli-error.ts";
 import { type BuiltUi, bundleUi, type UiBundler } from "./bundle-ui.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
+import { addCommand } from "./package-manager.ts";
 
 /**
  * Returns the files of a project's components. Throws a `CliError` when one does not build, or when the
@@ -22,7 +23,7 @@ async function bundler(projectDir: string): Promise<UiBundler> {
     if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new CliError(
       `${projectDir} has "ui" in its langgraph.json, and the bundler for its components is not installed: ` +
-        "npm install --save-dev @langchain/langgraph-ui",
+        addCommand(projectDir, ["@langchain/langgraph-ui"], { dev: true }),
     );
   }
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type * as esbuild from "esbuild";
 import { findPackage, throwing } from "./node-modules.ts";
+import { addCommand } from "./package-manager.ts";
 import { type ResolverOptions, startResolver } from "./package-resolver.ts";
 import { describeMessage, isInstalled } from "./workerd-build.ts";
 
@@ -197,7 +198,7 @@ export class BundleRepairs {
     const folder = findPackage(name, dirname(importer));
     // This is usually a package of the same repository that has to be built first.
     if (folder !== undefined) return `${text}. ${folder} has no such module: run its build first`;
-    return `${text}. Install it in ${this.#projectDir}: npm install ${name}`;
+    return `${text}. Install it in ${this.#projectDir}: ${addCommand(this.#projectDir, [name])}`;
   }
 }
 

@@ -2,6 +2,7 @@ import { appendFile } from "node:fs/promises";
 import type * as esbuild from "esbuild";
 import type { BundleOptions } from "./bundle-options.ts";
 import type { ProjectConfig } from "./langgraph-json.ts";
+import { addCommand } from "./package-manager.ts";
 
 /** The module that esbuild starts from. */
 export const ENTRY = "threadworks-project";
@@ -154,7 +155,7 @@ export function describeEntryError(
   const { file, exportName, what } = exportOf(project, location.file.slice(prefix.length));
   const isMissing = /^No matching export in .* for import /.test(text);
   if (text === `Could not resolve "${file}"`) {
-    return `${what}: the project has not installed ${file}: run npm install ${file}`;
+    return `${what}: the project has not installed ${file}: run ${addCommand(project.projectDir, [file])}`;
   }
   return isMissing ? `${what}: ${file} has no export named "${exportName}"` : `${what}: ${text}`;
 }

@@ -2,6 +2,7 @@ import { join, sep } from "node:path";
 import type { OnResolveResult, Plugin } from "esbuild";
 import { CliError } from "../cli-error.ts";
 import { findPackage } from "./node-modules.ts";
+import { addCommand } from "./package-manager.ts";
 import { manifestOf } from "./package-manifest.ts";
 
 /** The source of the graphs' LangChain: the packages that the project has installed, or the platform's own. */
@@ -63,17 +64,17 @@ export function langChainSource(options: {
     const others = builtForOlder(projectDir);
     if (others.length > 0 && isOfCore03(from)) {
       throw new CliError(
-        `${tooOld}Update it within the versions that its other packages take: npm install ${SAME_CORE.join(" ")}`,
+        `${tooOld}Update it within the versions that its other packages take: ${addCommand(projectDir, SAME_CORE)}`,
       );
     }
     if (others.length > 0) {
       const latest = [name, ...others].map((each) => `${each}@latest`);
       throw new CliError(
-        `${tooOld}Update it, and the packages made for the same LangChain: npm install ${latest.join(" ")}`,
+        `${tooOld}Update it, and the packages made for the same LangChain: ${addCommand(projectDir, latest)}`,
       );
     }
     throw new CliError(
-      `${tooOld}Update it (npm install ${name}@^${oldest}), or build the project with the version of this platform: --langgraph ours`,
+      `${tooOld}Update it (${addCommand(projectDir, [`${name}@^${oldest}`])}), or build it on your machine with the version of this platform: --langgraph ours`,
     );
   }
   return { from, hostDir, isForAll: false };

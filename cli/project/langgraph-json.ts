@@ -217,9 +217,14 @@ function readEnv(
   const envFile = resolve(projectDir, env);
   // Templates name a `.env` that they do not commit, so a project without one still has to start.
   if (!isFile(envFile)) {
-    return { env: {}, envFile, warning: `${envFile} does not exist: no variables are set` };
+    return { env: {}, envFile, warning: noEnvFileWarning(envFile) };
   }
   return { env: dotenv.parse(readFileSync(envFile)), envFile };
+}
+
+/** Returns the warning that a project has when the file that its `env` names is missing. */
+export function noEnvFileWarning(envFile: string): string {
+  return `${envFile} does not exist: no variables are set`;
 }
 
 /** Reads the listed variables from the environment that the project is built in. */

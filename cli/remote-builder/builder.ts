@@ -14,7 +14,7 @@ import type {
 } from "../../src/lib/remote-build.ts";
 import { CliError } from "../cli-error.ts";
 import { REPO_ROOT } from "../invocation.ts";
-import { loadProjectConfig } from "../project/langgraph-json.ts";
+import { loadProjectConfig, noEnvFileWarning } from "../project/langgraph-json.ts";
 import { buildTarball } from "../project/tarball.ts";
 import { BuildLog } from "./build-log.ts";
 import { keepBundles } from "./bundle-graphs.ts";
@@ -102,6 +102,8 @@ export class RemoteBuilder extends WorkerEntrypoint<Env> implements RemoteBuilde
         graphHostModule: GRAPH_HOST,
       });
       for (const warning of built.warnings) {
+        // Uploaded sources never contain that file: its variables are secrets of the deployment.
+        if (config.envFile !== undefined && warning === noEnvFileWarning(config.envFile)) continue;
         log.warn(withoutFolder(warning));
       }
       if (kept.taken > 0) log.info(`Took ${kept.taken} bundles of packages from an earlier build`);

@@ -213,12 +213,17 @@ describe("a repository becomes a working deployment", BUILDS, () => {
     async (yarn, { host, registry, builder, expect }) => {
       host.push(`acme/${yarn}`, {
         ...(await registry.yarnManifests(PACKAGES.slice(0, 2), yarn)),
-        "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" } }),
+        "langgraph.json": JSON.stringify({ graphs: { agent: "./agent.ts:graph" }, env: ".env" }),
         "agent.ts": GREETER,
       });
       const made = await rolledOut(builder, githubBody(host, yarn, `acme/${yarn}`));
       expect(made.revision).toMatchObject({ status: "DEPLOYED", status_message: null });
       const lines = await buildLines(builder, made.deployment);
+      // A repository never has that file: its variables are the deployment's secrets.
+      expect(lines.filter((line) => line.includes(".env"))).toEqual([]);
+      expect(lines).toContainEqual(
+        expect.stringMatching(/^Built deployment\.js and \d+ other files: \d+ KiB$/),
+      );
       expect(lines.filter((line) => line.startsWith("yarn.lock has digests"))).toHaveLength(
         yarn === "berry" ? 1 : 0,
       );

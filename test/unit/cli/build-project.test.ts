@@ -591,9 +591,28 @@ describe("a project is refused", () => {
     expect(problem).toBe(
       "<project> has @langchain/langgraph 0.0.34 installed, and 0.2.31 is the oldest that runs here. " +
         "Update it (npm install @langchain/langgraph@^0.2.31), " +
-        "or build the project with the version of this platform: --langgraph ours",
+        "or build it on your machine with the version of this platform: --langgraph ours",
     );
   });
+
+  for (const [lockfile, command] of [
+    ["package-lock.json", "npm install"],
+    ["pnpm-lock.yaml", "pnpm add"],
+    ["yarn.lock", "yarn add"],
+    ["bun.lock", "bun add"],
+  ] as const) {
+    test(`with the command of the package manager that wrote ${lockfile}`, async ({ expect }) => {
+      const problem = await problemOf({
+        [lockfile]: "",
+        "agent.ts": "import 'not-installed'; export const graph = 1;",
+        "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
+      });
+
+      expect(problem).toMatch(
+        new RegExp(`Install it in <project>: ${command} not-installed$`),
+      );
+    });
+  }
 
   test("with versions that its packages of LangChain 0.3 take", async ({ expect }) => {
     const problem = await problemOf({

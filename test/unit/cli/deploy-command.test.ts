@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { unpackTar } from "modern-tar";
@@ -308,3 +309,42 @@ test(
   },
   TIMEOUT,
 );
+
+test("sources that are too large are refused before anything is uploaded, with the name of the largest part", async ({
+  expect,
+}) => {
+  const server = await controlPlane();
+  const folder = temporaryProject({
+    "langgraph.json": { graphs: { echo: "./echo.js:graph" } },
+    "package-lock.json": "{}",
+    "echo.js": ECHO,
+  });
+  mkdirSync(join(folder, "pictures"));
+  // Random bytes, which gzip cannot compress.
+  for (const name of ["a", "b"]) {
+    writeFileSync(join(folder, "pictures", name), randomBytes(6 * 1024 ** 2));
+  }
+
+  const { code, stderr } = await threadworks(["deploy", folder, "--build", "remote"], {
+    env: { THREADWORKS_URL: server.url, THREADWORKS_API_KEY: "tw_key" },
+  });
+
+  expect(stderr).toMatch(
+    /are too large: 12\.0 MB compressed, and 10\.0 MB are the most; pictures alone has 12\.0 MB\. /,
+  );
+  expect(code).toBe(1);
+  expect(requestsOf(server).filter((request) => !request.startsWith("GET"))).toEqual([]);
+});
+
+test("a remote build with the platform's LangGraph is refused", async ({ expect }) => {
+  const server = await controlPlane();
+
+  const { code, stderr } = await threadworks(
+    ["deploy", project(), "--build", "remote", "--langgraph", "ours"],
+    { env: { THREADWORKS_URL: server.url, THREADWORKS_API_KEY: "tw_key" } },
+  );
+
+  expect(stderr).toContain("--langgraph ours needs --build local");
+  expect(code).toBe(1);
+  expect(server.seen).toEqual([]);
+});

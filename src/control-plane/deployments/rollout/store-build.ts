@@ -38,6 +38,7 @@ export async function buildRevision({
     stored === null ? undefined : env.SOURCES.put(sourceMapKey(ref), stored),
     env.SOURCES.put(builtCodeKey(ref), packed),
   ]);
-  const names = Object.keys(code.modules).join(", ");
-  logs.info(`Built ${names}: ${Math.ceil(packed.length / 1024)} KiB, starting at ${code.main}`);
+  const others = Object.keys(code.modules).length - 1;
+  const files = others === 1 ? "one other file" : `${others} other files`;
+  logs.info(`Built ${code.main} and ${files}: ${Math.ceil(packed.length / 1024)} KiB`);
 }
