@@ -133,6 +133,10 @@ test("build on push is switched on for a repository, and pushes make revisions a
   });
   const { id } = (await made.json()) as { id: string };
   const page = await open(`/deployments/${id}`);
+  // The host has no such repository, so the only revision fails.
+  await expectRevisions(page, ["build failed"]);
+  await page.getByText("serves nothing", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Deploy again" }).waitFor();
   const [built, previewed] = [
     page.getByLabel("Pushes to the default branch make revisions"),
     page.getByLabel("Pushes to other branches make previews"),

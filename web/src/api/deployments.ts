@@ -69,6 +69,11 @@ export function isRolledOut({ status }: Revision): boolean {
   return ENDED.test(status);
 }
 
+/** Whether the revision serves, or did so before a later one. */
+export function hasServed({ status }: Revision): boolean {
+  return status === "DEPLOYED";
+}
+
 type Page<T> = { resources: T[] };
 
 export function deploymentsQuery(control: ControlPlane) {

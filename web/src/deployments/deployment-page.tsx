@@ -13,7 +13,7 @@ import { DeploymentSecrets } from "./deployment-secrets.tsx";
 import { DeploymentUsage } from "./deployment-usage.tsx";
 import styles from "./deployment-page.module.css";
 import { Revisions } from "./revisions.tsx";
-import { statusWords } from "./status-words.ts";
+import { stateWords } from "./status-words.ts";
 
 function originOf({ source_config: { template_id, repo_url } }: Deployment): string {
   if (template_id !== null) return `template ${template_id}`;
@@ -61,7 +61,7 @@ export default function DeploymentPage({ deploymentId, view }: Props): ReactNode
       {data === undefined ? null : (
         <>
           <PageFacts>
-            <Status status={statusWords(data.status)} />
+            <Status status={stateWords(data)} />
             <a className={styles.url} href={`${data.source_config.custom_url}/docs`}>
               {data.source_config.custom_url}
             </a>

@@ -12,7 +12,7 @@ import { Page } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { ago } from "../ui/time.ts";
 import styles from "./deployments-page.module.css";
-import { statusWords } from "./status-words.ts";
+import { stateWords } from "./status-words.ts";
 
 export default function DeploymentsPage(): ReactNode {
   const { data, error, refetch } = useQuery(deploymentsQuery(useControlPlane()));
@@ -40,7 +40,7 @@ export default function DeploymentsPage(): ReactNode {
                 {deployment.display_name ?? deployment.name}
               </Link>
               <span className={styles.url}>{deployment.source_config.custom_url}</span>
-              <Status status={statusWords(deployment.status)} />
+              <Status status={stateWords(deployment)} />
               <span className={styles.time}>{ago(deployment.updated_at)}</span>
             </li>
           ))}

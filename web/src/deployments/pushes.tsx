@@ -7,7 +7,7 @@ import { CodeBlock } from "../ui/code-block.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Status } from "../ui/status.tsx";
 import styles from "./pushes.module.css";
-import { statusWords } from "./status-words.ts";
+import { stateWords } from "./status-words.ts";
 
 type Switch = "build_on_push" | "previews";
 
@@ -85,7 +85,7 @@ function Previews({ deploymentId }: { deploymentId: string }): ReactNode {
       {data.map((preview) => (
         <li key={preview.id}>
           <Link href={`/deployments/${preview.id}`}>{preview.source_config.preview_branch}</Link>
-          <Status status={statusWords(preview.status)} />
+          <Status status={stateWords(preview)} />
         </li>
       ))}
     </ul>

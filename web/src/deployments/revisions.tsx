@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import {
   type Deployment,
   deployTarball,
+  hasServed,
   isRolledOut,
   pathOf,
   type Revision,
@@ -47,7 +48,7 @@ export function Revisions({ deployment }: { deployment: Deployment }): ReactNode
     },
   });
   const problem = error ?? act.error;
-  const active = data?.findIndex(({ id }) => id === deployment.active_revision_id) ?? 0;
+  const active = data?.findIndex(({ id }) => id === deployment.active_revision_id) ?? -1;
   return (
     <div className={styles.columns}>
       <section aria-labelledby="revisions">
@@ -80,7 +81,9 @@ export function Revisions({ deployment }: { deployment: Deployment }): ReactNode
                     disabled={act.isPending}
                     onClick={() => act.mutate({ id: revision.id, what: "redeploy" })}
                   >
-                    {index > active ? "Roll back" : "Deploy again"}
+                    {active !== -1 && index > active && hasServed(revision)
+                      ? "Roll back"
+                      : "Deploy again"}
                   </Button>
                 ) : (
                   <Button

@@ -17,6 +17,7 @@ const TONES: Record<string, string> = {
   ready: "good",
   deployed: "good",
   serves: "good",
+  "serves nothing": "wait",
   creating: "busy",
   queued: "wait",
   building: "busy",
