@@ -81,6 +81,9 @@ export type ProjectConfig = {
   warnings: string[];
 };
 
+/** LangChain's variable that makes it run callbacks in the background. The graph host sets it to "false". */
+const BACKGROUND = "LANGCHAIN_CALLBACKS_BACKGROUND";
+
 /**
  * Reads a project's `langgraph.json` and the `.env` file that it names. Throws a `CliError` that names every
  * key, graph or file that cannot be used.
@@ -101,6 +104,9 @@ export function loadProjectConfig(path: string): ProjectConfig {
   warnings.push(...ofParts.map((text) => `${text} in ${basename(configPath)}`));
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
+  if ((env[BACKGROUND] ?? "false") !== "false") {
+    warnings.push(`${BACKGROUND} has no effect: a run waits for its callbacks, so that none is lost`);
+  }
   return {
     configPath,
     projectDir,

@@ -11,10 +11,6 @@ import { callHandlersOnce } from "./callback-handlers.ts";
 
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage());
 
-// Otherwise LangChain runs the handlers of all runs from one queue in the background, and a run's message
-// chunks may arrive after its end, when no reader is left.
-process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";
-
 callHandlersOnce(CallbackManager);
 
 const projectEnv: unknown = Reflect.get(env, "PROJECT_ENV");
@@ -25,3 +21,7 @@ if (typeof projectEnv === "string" && projectEnv !== "") {
   }
   for (const [name, value] of Object.entries(variables)) process.env[name] = String(value);
 }
+
+// Otherwise LangChain runs the handlers of all runs from one queue in the background. A run's message chunks and its
+// trace then arrive after its end, when no reader is left, so a project cannot choose otherwise.
+process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";

@@ -38,7 +38,9 @@ describe.each(PLACES)("a project's own routes, %s", (place) => {
     const { url, env } = body as { url: string; env: string[] };
     expect(new URL(url).pathname + new URL(url).search).toBe("/told/Bern?a=1");
     const own = env.filter((name) => !name.startsWith("LANGSMITH_HOST_"));
-    expect(own).toEqual(place === "deployed" ? [] : ["FIXTURE_VALUE"]);
+    expect(own).toEqual(
+      place === "deployed" ? [] : ["FIXTURE_VALUE", "LANGCHAIN_CALLBACKS_BACKGROUND"],
+    );
   });
 
   test("need a key of the workspace", async () => {

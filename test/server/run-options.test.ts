@@ -212,6 +212,8 @@ describe("the input and config of a run", () => {
     expect(await client.runs.wait(null, "env_reader", { input: {} })).toEqual({
       at_load: "from the test server",
       at_run: "from the test server",
+      // The project asks for "true", with which LangChain would lose chunks and traces.
+      background: "false",
       names: ["FIXTURE_VALUE", "LANGCHAIN_CALLBACKS_BACKGROUND"],
     });
   });

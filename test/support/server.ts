@@ -26,7 +26,10 @@ export const TEST_VARS: TestVars = {
   RATE_LIMITS: "off",
   LOG_LEVEL: "error",
   SIGNING_SECRET: "a secret of the tests and of nothing else",
-  PROJECT_ENV: JSON.stringify({ FIXTURE_VALUE: "from the test server" }),
+  PROJECT_ENV: JSON.stringify({
+    FIXTURE_VALUE: "from the test server",
+    LANGCHAIN_CALLBACKS_BACKGROUND: "true",
+  }),
   ENCRYPTION_KEYS: `1:${Buffer.alloc(32, "key of the tests").toString("base64url")}`,
   EXPORT_PRIVATE_ENDPOINTS: "allow",
   OUTBOUND_PRIVATE_ENDPOINTS: "allow",

@@ -289,6 +289,22 @@ describe("env", () => {
     expect(project.envFile).toBe(join(folder, "config/.env"));
   });
 
+  test("warns that callbacks cannot be left to the background", ({ expect }) => {
+    const warningsOf = (value: string): string[] =>
+      loadProjectConfig(
+        temporaryProject({
+          ...AGENT,
+          ".env": `LANGCHAIN_CALLBACKS_BACKGROUND=${value}`,
+          "langgraph.json": { graphs, env: ".env" },
+        }),
+      ).warnings;
+
+    expect(warningsOf("true")).toEqual([
+      "LANGCHAIN_CALLBACKS_BACKGROUND has no effect: a run waits for its callbacks, so that none is lost",
+    ]);
+    expect(warningsOf("false")).toEqual([]);
+  });
+
   test("warns about a missing file, because templates do not commit theirs", ({ expect }) => {
     const folder = temporaryProject({ ...AGENT, "langgraph.json": { graphs, env: ".env" } });
 
