@@ -27,8 +27,9 @@ export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecord
     inputs: spec.resuming ? asRecord(spec.command ?? spec.input) : null,
   };
   try {
-    const tracer = new RunTracer({ ...traceDestinations(queue), metadata }, root);
-    return { tracer, close: () => queue.close() };
+    const others = new PendingWrites();
+    const tracer = new RunTracer({ ...traceDestinations(queue, others), metadata }, root);
+    return { tracer, close: async () => void (await Promise.all([queue.close(), others.ended()])) };
   } catch (error) {
     // The environment configures LangChain's tracer in a way that is not possible; the run continues without a trace.
     console.error({ event: "trace_lost", run_id: spec.run_id, error: String(error) });
@@ -101,10 +102,32 @@ type AddressedClient = {
 };
 
 /**
+ * Writes to the project's own destination. A run does not wait for them: LangSmith's client answers that of the root
+ * when the whole trace has arrived, or when its retries have failed after more than a minute.
+ */
+class PendingWrites {
+  readonly #writes = new Set<Promise<void>>();
+
+  add(write: Promise<void>): void {
+    const ended = write
+      .catch((error: unknown) => {
+        console.error({ event: "project_trace_lost", error: String(error) });
+      })
+      .finally(() => this.#writes.delete(ended));
+    this.#writes.add(ended);
+  }
+
+  /** Resolves when no write is pending. Never rejects. */
+  async ended(): Promise<void> {
+    while (this.#writes.size > 0) await Promise.all(this.#writes);
+  }
+}
+
+/**
  * Returns the destinations of the trace: the queue and, if the project's environment requests tracing, the
  * destination configured there. LangChain would not add a tracer of its own, because one is already present.
  */
-function traceDestinations(queue: TraceQueue): Destinations {
+function traceDestinations(queue: TraceQueue, others: PendingWrites): Destinations {
   // A single replica without an address: otherwise LangChain would take replicas from the environment.
   const here = {};
   if (!isRequestedByEnvironment()) {
@@ -123,11 +146,11 @@ function traceDestinations(queue: TraceQueue): Destinations {
     // LangSmith's client mutates the runs that it is given.
     createRun: async (run: TracedCreate, to?: WriteOptions) => {
       if (isOurs(to)) queue.post(run);
-      if (isTheirs(to)) await theirs.createRun({ ...run }, to);
+      if (isTheirs(to)) others.add(theirs.createRun({ ...run }, to));
     },
     updateRun: async (id: string, run: TracedUpdate, to?: WriteOptions) => {
       if (isOurs(to)) queue.patch(id, run);
-      if (isTheirs(to)) await theirs.updateRun(id, { ...run }, to);
+      if (isTheirs(to)) others.add(theirs.updateRun(id, { ...run }, to));
     },
   };
   return takesAddresses(client) ? { client, replicas: [...elsewhere, here] } : { client };
