@@ -105,7 +105,9 @@ export function loadProjectConfig(path: string): ProjectConfig {
   const { env, envFile, warning } = readEnv(config.env, projectDir);
   if (warning !== undefined) warnings.push(warning);
   if ((env[BACKGROUND] ?? "false") !== "false") {
-    warnings.push(`${BACKGROUND} has no effect: a run waits for its callbacks, so that none is lost`);
+    warnings.push(
+      `${BACKGROUND} has no effect: a run waits for its callbacks, so that none is lost`,
+    );
   }
   return {
     configPath,

@@ -608,9 +608,7 @@ describe("a project is refused", () => {
         "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
       });
 
-      expect(problem).toMatch(
-        new RegExp(`Install it in <project>: ${command} not-installed$`),
-      );
+      expect(problem).toMatch(new RegExp(`Install it in <project>: ${command} not-installed$`));
     });
   }
 
