@@ -3,6 +3,7 @@ import {
   LangChainTracer,
   type LangChainTracerFields,
 } from "@langchain/core/tracers/tracer_langchain";
+import { withoutHidden } from "./hidden-values.ts";
 import type { RunPort, RunSpec } from "./protocol.ts";
 import { type RootRun, rootRun } from "./trace-json.ts";
 import { TraceQueue } from "./trace-queue.ts";
@@ -132,8 +133,8 @@ function traceDestinations(queue: TraceQueue, others: PendingWrites): Destinatio
   const here = {};
   if (!isRequestedByEnvironment()) {
     const client: Client = {
-      createRun: async (run) => queue.post(run),
-      updateRun: async (id, run) => queue.patch(id, run),
+      createRun: async (run) => queue.post(withoutHidden(run)),
+      updateRun: async (id, run) => queue.patch(id, withoutHidden(run)),
     };
     return takesAddresses(client) ? { client, replicas: [here] } : { client };
   }
@@ -145,11 +146,11 @@ function traceDestinations(queue: TraceQueue, others: PendingWrites): Destinatio
   const client: AddressedClient = {
     // LangSmith's client mutates the runs that it is given.
     createRun: async (run: TracedCreate, to?: WriteOptions) => {
-      if (isOurs(to)) queue.post(run);
+      if (isOurs(to)) queue.post(withoutHidden(run));
       if (isTheirs(to)) others.add(theirs.createRun({ ...run }, to));
     },
     updateRun: async (id: string, run: TracedUpdate, to?: WriteOptions) => {
-      if (isOurs(to)) queue.patch(id, run);
+      if (isOurs(to)) queue.patch(id, withoutHidden(run));
       if (isTheirs(to)) others.add(theirs.updateRun(id, { ...run }, to));
     },
   };

@@ -310,6 +310,28 @@ describe("a traced run", () => {
     expect(children).toEqual([]);
   });
 
+  test.for(["LANGSMITH", "LANGCHAIN"])(
+    "contains no values that the project hides with variables of %s",
+    async (prefix, { expect }) => {
+      for (const what of ["INPUTS", "OUTPUTS", "METADATA"]) {
+        vi.stubEnv(`${prefix}_HIDE_${what}`, "true");
+      }
+      const { runs } = await record(helper, hello);
+      expect(runs.length).toBe(6);
+      for (const { inputs, outputs, extra } of runs) {
+        expect([inputs, outputs]).toEqual([{}, {}]);
+        expect(extra.metadata).toEqual({
+          run_id: RUN_ID,
+          thread_id: "thread-1",
+          assistant_id: "assistant-1",
+          graph_id: "helper",
+          deployment_id: expect.any(String),
+          run_attempt: 1,
+        });
+      }
+    },
+  );
+
   test("is not created if tracing is off", ({ expect }) => {
     const trace = vi.fn<() => Promise<void>>();
     expect(traceRun(specOf({ trace: null }), { trace })).toBeNull();
