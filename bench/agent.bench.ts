@@ -2,17 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Measured, report, type Samples } from "./support/agent-report.ts";
-import { BareSide } from "./support/bare-side.ts";
 import type { BenchResult } from "./support/bench-result.ts";
-import { BENCH_GRAPHS } from "./support/paths.ts";
-import { ServerSide } from "./support/server-side.ts";
 import { AT_FULL_SPEED, type Side } from "./support/side.ts";
-import { startBoundServer } from "./support/start-bound.ts";
-import { startPeerServer } from "./support/start-peer.ts";
-import { startPlatformServer } from "./support/start-platform.ts";
+import { type AgentSides, startAgentSides } from "./support/start-agent-sides.ts";
 import { measureThroughput } from "./support/throughput.ts";
 
-const TIME_LIMIT_MS = 8 * 60_000;
+const TIME_LIMIT_MS = 10 * 60_000;
 const WARM_UP = { rounds: 2, concurrency: 32, rampMs: 0, windowMs: 2_000, single: 5 };
 const WAIT_ROUNDS = 30;
 const THROUGHPUT = { rounds: 3, concurrency: 32, rampMs: 1_000, windowMs: 3_000 };
@@ -25,26 +20,17 @@ export async function run(): Promise<BenchResult> {
   // in memory; with BENCH_STATE_ROOT on a RAM disk, the platform's files are in memory, too.
   const scratch = await mkdtemp(join(process.env["BENCH_STATE_ROOT"] ?? tmpdir(), "bench-agent-"));
   console.log(`state: ${scratch}`);
-  const sides: Side[] = [];
-  const onSignal = (): void => void closeAll(sides, scratch).finally(() => process.exit(130));
+  const started: Side[] = [];
+  const onSignal = (): void => void closeAll(started, scratch).finally(() => process.exit(130));
   process.once("SIGINT", onSignal);
   process.once("SIGTERM", onSignal);
   try {
-    const platform = await startPlatformServer({
-      configPath: join(BENCH_GRAPHS, "langgraph.json"),
-      stateDir: join(scratch, "platform"),
-    });
-    sides.push(new ServerSide("platform", platform, async () => {}));
-    const peer = await startPeerServer(join(scratch, "peer"));
-    sides.push(new ServerSide("peer", peer, truncatePeer));
-    const least = await startBoundServer("least", join(scratch, "least"));
-    sides.push(new ServerSide("least", least, async () => {}));
-    sides.push(new BareSide());
+    const sides = await startAgentSides(scratch, (side) => started.push(side));
     return report(await withinTimeLimit(measure(sides)), QUEUE.runs);
   } finally {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
-    await closeAll(sides, scratch);
+    await closeAll(started, scratch);
   }
 }
 
@@ -68,22 +54,10 @@ async function closeAll(sides: Side[], scratch: string): Promise<void> {
   await rm(scratch, { recursive: true, force: true });
 }
 
-/**
- * Empties the peer, which keeps everything in memory and writes all of it to a file when idle, so that this stays
- * small.
- */
-async function truncatePeer(url: string): Promise<void> {
-  const response = await fetch(`${url}/internal/truncate`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ runs: true, threads: true, checkpointer: true, store: true }),
-  });
-  if (!response.ok) throw new Error(`The peer was not truncated: ${await response.text()}`);
-}
-
 /** The sides take turns within every round, so that a noisy moment of the machine affects all of them. */
-async function measure(sides: Side[]): Promise<Measured> {
-  const samples = (): Samples => new Map(sides.map(({ name }) => [name, []]));
+async function measure({ systems, bounds, nothing }: AgentSides): Promise<Measured> {
+  const all = [...systems, ...bounds];
+  const samples = (): Samples => new Map();
   const measured: Measured = {
     wait: samples(),
     throughput: samples(),
@@ -93,11 +67,14 @@ async function measure(sides: Side[]): Promise<Measured> {
     chunkDelay: samples(),
     queueRun: samples(),
   };
-  const add = (to: Samples, side: Side, ...values: number[]): void => {
-    to.get(side.name)?.push(...values);
+  const add = (to: Samples, { name }: Side, ...values: number[]): void => {
+    const known = to.get(name) ?? [];
+    known.push(...values);
+    to.set(name, known);
   };
   const phase = async (
     title: string,
+    sides: readonly Side[],
     rounds: number,
     measureOne: (side: Side, round: number) => Promise<void>,
   ): Promise<void> => {
@@ -112,38 +89,42 @@ async function measure(sides: Side[]): Promise<Measured> {
     console.log(`${title}: ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
   };
 
-  await phase("warm-up", WARM_UP.rounds, async (side) => {
+  await phase("warm-up", all, WARM_UP.rounds, async (side) => {
     await measureThroughput(() => side.createThreadAndWait(), WARM_UP);
     await measureThroughput(() => side.createThreadAndStream(AT_FULL_SPEED), WARM_UP);
     for (let index = 0; index < WARM_UP.single; index += 1) await side.createThreadAndWait();
   });
-  await phase("create thread and wait, one at a time", WAIT_ROUNDS, async (side) => {
+  await phase("warm-up of nothing", [nothing], 1, async () => {
+    await measureThroughput(() => nothing.createThreadAndAwaitEvent(), WARM_UP);
+  });
+  await phase("create thread and wait, one at a time", all, WAIT_ROUNDS, async (side) => {
     const startedAt = performance.now();
     await side.createThreadAndWait();
     add(measured.wait, side, performance.now() - startedAt);
   });
-  await phase("time to first event", FIRST_EVENT_ROUNDS, async (side) => {
+  await phase("time to first event", [...all, nothing], FIRST_EVENT_ROUNDS, async (side) => {
+    if (side === nothing) {
+      add(measured.firstEvent, side, await nothing.createThreadAndAwaitEvent());
+      return;
+    }
     const { firstEventMs, firstChunkMs } = await side.createThreadAndStream(AT_FULL_SPEED);
     add(measured.firstEvent, side, firstEventMs);
     add(measured.firstChunk, side, firstChunkMs);
   });
-  await phase("delay per streamed chunk", CHUNK_DELAY.rounds, async (side) => {
-    // It ignores the context, which asks for stamps.
-    if (side.name === "least") return;
+  await phase("delay per streamed chunk", systems, CHUNK_DELAY.rounds, async (side) => {
     const context = { stamp: true, token_delay_ms: CHUNK_DELAY.tokenDelayMs };
     const { chunkDelaysMs } = await side.createThreadAndStream(context);
     add(measured.chunkDelay, side, ...chunkDelaysMs);
   });
-  await phase("create thread and wait, 32 at a time", THROUGHPUT.rounds, async (side) => {
+  await phase("create thread and wait, 32 at a time", all, THROUGHPUT.rounds, async (side) => {
     const operation = (): Promise<unknown> => side.createThreadAndWait();
     add(measured.throughput, side, await measureThroughput(operation, THROUGHPUT));
   });
-  await phase("create thread and stream, 32 at a time", THROUGHPUT.rounds, async (side) => {
+  await phase("create thread and stream, 32 at a time", all, THROUGHPUT.rounds, async (side) => {
     const operation = (): Promise<unknown> => side.createThreadAndStream(AT_FULL_SPEED);
     add(measured.streamThroughput, side, await measureThroughput(operation, THROUGHPUT));
   });
-  await phase("runs queued on one thread", QUEUE.rounds, async (side, round) => {
-    if (side.name === "least") return;
+  await phase("runs queued on one thread", systems, QUEUE.rounds, async (side, round) => {
     if (side.name === "peer" && round >= QUEUE.peerRounds) return;
     add(measured.queueRun, side, (await side.queueOnOneThread(QUEUE.runs)) / QUEUE.runs);
   });

@@ -1,9 +1,15 @@
-import "../../src/graph-runtime/async-context.ts";
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import { MemorySaver } from "@langchain/langgraph";
-import { bindCheckpointer } from "../../src/graph-runtime/graph-registry.ts";
-import { toWireJson } from "../../src/graph-runtime/wire-json.ts";
-import { graph } from "../graphs/agent.ts";
+import { concatBytes } from "../../src/lib/bytes.ts";
+import { answerThreads } from "./answer-threads.ts";
+import {
+  type BoundRun,
+  boundRun,
+  writeMetadata,
+  ownEntrypoint,
+  valuesOf,
+  writeEvents,
+} from "./bound-graph.ts";
 
 // The least that any server of this design does for a thread and a run: an object with a SQLite database for each thread,
 // a commit when a run begins and one when it ends, and the graph behind RPC. There are no keys, checks, assistants, queue,
@@ -11,18 +17,13 @@ import { graph } from "../graphs/agent.ts";
 
 type LeastEnv = { THREADS: DurableObjectNamespace<LeastThread> };
 
-type LoopbackEntrypoint = (options: object) => Service<LeastGraphs>;
-
 type Ended = { values: string; checkpoints: Uint8Array };
-
-const UTF_8 = new TextEncoder();
 
 /** Runs the benchmark's graph, as the platform's graph host does: in an entrypoint that is called by RPC. */
 export class LeastGraphs extends WorkerEntrypoint {
   async wait(input: string): Promise<Ended> {
-    const run = newRun();
-    const values: unknown = await run.graph.invoke(JSON.parse(input), run.config);
-    return { values: toWireJson(values), checkpoints: run.checkpoints() };
+    const { run, saver } = newRun(input);
+    return { values: await valuesOf(run), checkpoints: checkpointsIn(saver) };
   }
 
   stream(input: string): ReadableStream<Uint8Array> {
@@ -32,43 +33,22 @@ export class LeastGraphs extends WorkerEntrypoint {
   }
 
   async #write(input: string, to: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
-    for await (const text of eventsOf(newRun(), input)) await to.write(UTF_8.encode(text));
+    await writeEvents(newRun(input).run, to);
     await to.close();
   }
 }
 
-type LeastRun = ReturnType<typeof newRun>;
+const THREAD = "run";
 
-function newRun() {
+function newRun(input: string): { run: BoundRun; saver: MemorySaver } {
   const saver = new MemorySaver();
-  return {
-    graph: bindCheckpointer(graph, saver),
-    config: { configurable: { thread_id: "run" } },
-    checkpoints: (): Uint8Array => {
-      const stored = Object.values(saver.storage["run"]?.[""] ?? {});
-      return concatenated(stored.flatMap(([checkpoint, metadata]) => [checkpoint, metadata]));
-    },
-  };
+  const config = { configurable: { thread_id: THREAD } };
+  return { run: boundRun(JSON.parse(input), saver, config), saver };
 }
 
-async function* eventsOf(run: LeastRun, input: string): AsyncGenerator<string> {
-  const streamMode: ("messages" | "values")[] = ["messages", "values"];
-  const items = await run.graph.stream(JSON.parse(input), { ...run.config, streamMode });
-  for await (const [mode, data] of items) yield eventText(mode, toWireJson(data));
-}
-
-function eventText(event: string, data: string): string {
-  return `event: ${event}\ndata: ${data}\n\n`;
-}
-
-function concatenated(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.byteLength;
-  }
-  return whole;
+function checkpointsIn(saver: MemorySaver): Uint8Array {
+  const stored = Object.values(saver.storage[THREAD]?.[""] ?? {});
+  return concatBytes(stored.flatMap(([checkpoint, metadata]) => [checkpoint, metadata]));
 }
 
 /** A thread with its runs, each of which is one row. */
@@ -100,8 +80,8 @@ export class LeastThread extends DurableObject<LeastEnv> {
     input: string,
     to: WritableStreamDefaultWriter<Uint8Array>,
   ): Promise<void> {
-    let last = UTF_8.encode(eventText("metadata", JSON.stringify({ run_id: String(id) })));
-    await to.write(last);
+    await writeMetadata(String(id), to);
+    let last: Uint8Array = new Uint8Array();
     for await (const chunk of await this.#graphs().stream(input)) {
       last = chunk;
       await to.write(chunk);
@@ -111,9 +91,7 @@ export class LeastThread extends DurableObject<LeastEnv> {
   }
 
   #graphs(): Service<LeastGraphs> {
-    // The types of this repository's Worker do not have the entrypoints of this one.
-    const exports = this.ctx.exports as unknown as { LeastGraphs: LoopbackEntrypoint };
-    return exports.LeastGraphs({});
+    return ownEntrypoint<LeastGraphs>(this.ctx, "LeastGraphs");
   }
 
   #begin(input: string): number {
@@ -127,23 +105,14 @@ export class LeastThread extends DurableObject<LeastEnv> {
   }
 }
 
-/** Serves the paths of the agent server that the benchmark's client asks. */
 export default {
-  async fetch(request: Request, env: LeastEnv): Promise<Response> {
-    const [, threads, id, , how] = new URL(request.url).pathname.split("/");
-    if (request.method !== "POST" || threads !== "threads") return Response.json({ ok: true });
-    if (id === undefined) {
-      const thread_id = crypto.randomUUID();
-      await env.THREADS.getByName(thread_id).create();
-      return Response.json({ thread_id });
-    }
-    const { input } = await request.json<{ input: unknown }>();
-    const thread = env.THREADS.getByName(id);
-    if (how === "wait") {
-      const values = await thread.wait(JSON.stringify(input));
-      return new Response(values, { headers: { "content-type": "application/json" } });
-    }
-    const events = await thread.stream(JSON.stringify(input));
-    return new Response(events, { headers: { "content-type": "text/event-stream" } });
-  },
+  fetch: (request: Request, env: LeastEnv): Promise<Response> =>
+    answerThreads(request, {
+      create: async (id) => {
+        await env.THREADS.getByName(id).create();
+        return true;
+      },
+      wait: async (id, { input }) => env.THREADS.getByName(id).wait(JSON.stringify(input)),
+      stream: async (id, { input }) => env.THREADS.getByName(id).stream(JSON.stringify(input)),
+    }),
 };

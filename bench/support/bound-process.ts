@@ -1,5 +1,8 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ensureLocalWorkspace } from "../../cli/database/identity.ts";
+import { type Database, localDatabase } from "../../cli/database/database.ts";
+import { prepareDatabases } from "../../cli/platform/local-databases.ts";
 import { acquireStateDir } from "../../cli/platform/state-dir.ts";
 import { bundleWorker } from "../../cli/platform/worker-bundle.ts";
 import { WORKER_MODULE } from "../../cli/platform/worker-modules.ts";
@@ -9,17 +12,15 @@ import {
   serveMiniflareOptions,
 } from "../../cli/platform/worker-options.ts";
 import { recordWorkerdPid, startWatchdog } from "../../cli/platform/workerd-process.ts";
+import { DEFAULT_DEPLOYMENT_ID } from "../../src/lib/scope.ts";
 import { REPO_ROOT } from "./paths.ts";
+import type { BoundOptions, BoundWorkspace } from "./start-bound.ts";
 
-const [stateDir, main, binding, className] = process.argv.slice(2);
-if (
-  stateDir === undefined ||
-  main === undefined ||
-  binding === undefined ||
-  className === undefined
-) {
-  throw new Error("usage: bound-process.ts <state> <main> <binding> <class>");
+const [stateDir, json] = process.argv.slice(2);
+if (stateDir === undefined || json === undefined) {
+  throw new Error("usage: bound-process.ts <state> <options as JSON>");
 }
+const { main, objects, workspace } = JSON.parse(json) as BoundOptions;
 
 const state = acquireStateDir(stateDir);
 mkdirSync(state.buildDir, { recursive: true });
@@ -32,9 +33,17 @@ await bundleWorker({
   outFile,
 });
 
-const { compatibilityDate, compatibilityFlags } = config.miniflare;
+const { compatibilityDate, compatibilityFlags, d1Databases } = config.miniflare;
 if (compatibilityDate === undefined) throw new Error("wrangler.toml gives no compatibility_date");
 const { runtimeEnv } = recordWorkerdPid(state.workerdPidFile);
+if (workspace !== null) {
+  await prepareDatabases({
+    config,
+    persistPath: state.persistPath,
+    runtimeEnv,
+    prepare: (database) => addWorkspace(localDatabase(database), workspace),
+  });
+}
 const watchdog = startWatchdog(state.workerdPidFile);
 const miniflare = createMiniflare(
   serveMiniflareOptions(
@@ -43,7 +52,13 @@ const miniflare = createMiniflare(
       miniflare: {
         compatibilityDate,
         compatibilityFlags: compatibilityFlags ?? [],
-        durableObjects: { [binding]: { className, useSQLite: true } },
+        durableObjects: Object.fromEntries(
+          Object.entries(objects).map(([binding, className]) => [
+            binding,
+            { className, useSQLite: true },
+          ]),
+        ),
+        ...(workspace === null || d1Databases === undefined ? {} : { d1Databases }),
       },
     },
     {
@@ -62,6 +77,20 @@ const miniflare = createMiniflare(
 );
 const url = await miniflare.unsafeGetDirectURL();
 watchdog.watch();
+
+/** Adds the workspace with its key, and the assistant that clients name by its graph. */
+async function addWorkspace(
+  database: Database,
+  { workspaceId, apiKey, graphId }: BoundWorkspace,
+): Promise<void> {
+  await ensureLocalWorkspace(database, { workspaceId, apiKey });
+  await database.run(
+    `INSERT INTO assistants (workspace_id, deployment_id, assistant_id, version, graph_id, name, config, context,
+       metadata, created_at, updated_at)
+     VALUES (?1, ?2, ?3, 1, ?3, ?3, '{}', '{}', '{}', ?4, ?4) ON CONFLICT DO NOTHING`,
+    [workspaceId, DEFAULT_DEPLOYMENT_ID, graphId, Date.now()],
+  );
+}
 
 async function stop(): Promise<void> {
   await miniflare.dispose();

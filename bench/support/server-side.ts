@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "@langchain/langgraph-sdk";
 import {
+  AT_FULL_SPEED,
   checkAnswered,
   checkQueueOrder,
   QUESTION,
@@ -51,16 +52,22 @@ export class ServerSide implements Side {
     checkAnswered(values as Values);
   }
 
+  /** Creates a thread and returns the time to the first event of a stream that ends after it. */
+  async createThreadAndAwaitEvent(): Promise<number> {
+    const { thread_id } = await this.#client.threads.create();
+    const watch = new StreamWatch();
+    for await (const { event } of this.#stream(thread_id, AT_FULL_SPEED)) {
+      watch.event();
+      assert.equal(event, "metadata");
+    }
+    return watch.firstEventMs;
+  }
+
   async createThreadAndStream(context: RunContext): Promise<StreamReport> {
     const { thread_id } = await this.#client.threads.create();
     const watch = new StreamWatch();
-    const stream = this.#client.runs.stream(thread_id, GRAPH, {
-      input: { messages: [QUESTION] },
-      context,
-      streamMode: ["messages-tuple", "values"],
-    });
     let values: Values = {};
-    for await (const { event, data } of stream) {
+    for await (const { event, data } of this.#stream(thread_id, context)) {
       watch.event();
       if (event === "messages") watch.chunk(data[0].content);
       else if (event === "values") values = data;
@@ -68,6 +75,14 @@ export class ServerSide implements Side {
     }
     if (!context.stamp) checkAnswered(values);
     return watch.report(context);
+  }
+
+  #stream(threadId: string, context: RunContext) {
+    return this.#client.runs.stream(threadId, GRAPH, {
+      input: { messages: [QUESTION] },
+      context,
+      streamMode: ["messages-tuple", "values"],
+    });
   }
 
   async queueOnOneThread(runs: number): Promise<number> {

@@ -74,14 +74,17 @@ export class StreamWatch {
     }
   }
 
+  get firstEventMs(): number {
+    if (this.#firstEventMs === undefined) throw new Error("The stream was empty");
+    return this.#firstEventMs;
+  }
+
   report({ stamp }: RunContext): StreamReport {
     assert.equal(this.#chunks, CHUNKS_PER_RUN);
     assert.equal(this.#delays.length, stamp ? CHUNKS_PER_RUN - 1 : 0);
-    if (this.#firstEventMs === undefined || this.#firstChunkMs === undefined) {
-      throw new Error("The stream was empty");
-    }
+    if (this.#firstChunkMs === undefined) throw new Error("The stream had no chunk");
     return {
-      firstEventMs: this.#firstEventMs,
+      firstEventMs: this.firstEventMs,
       firstChunkMs: this.#firstChunkMs,
       chunks: this.#chunks,
       chunkDelaysMs: this.#delays,

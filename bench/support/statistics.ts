@@ -7,7 +7,7 @@ export function p95(samples: readonly number[]): number {
 }
 
 /** Interpolates linearly between the two nearest samples. */
-function quantile(samples: readonly number[], q: number): number {
+export function quantile(samples: readonly number[], q: number): number {
   const sorted = samples.toSorted((left, right) => left - right);
   const position = (sorted.length - 1) * q;
   const below = sorted[Math.floor(position)];
