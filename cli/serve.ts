@@ -20,8 +20,10 @@ import { keptWorkerConfig } from "./platform/kept-config.ts";
 import { prepareDatabases } from "./platform/local-databases.ts";
 import { graphVariables } from "./platform/graph-variables.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
+import { SourceMapTimer } from "./platform/late-source-map.ts";
 import { loadMiniflare } from "./platform/miniflare.ts";
 import { LogGate } from "./platform/log-gate.ts";
+import { LogWriter } from "./platform/log-writer.ts";
 import { DEFAULT_HOST, isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
 import { releaseAfterCrash } from "./platform/release-after-crash.ts";
@@ -149,11 +151,19 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     });
     loadMiniflare();
     const built = await building;
-    warn(options, built);
-
-    const gate = new LogGate(options.onLog);
+    const writer = new LogWriter(options.onLog);
+    cleanUps.push(() => writer.written());
     const log = (level: PlatformLog["level"], message: string): void =>
-      options.onLog({ source: "platform", level, message });
+      writer.log({ source: "platform", level, message });
+    const warn = ({ project }: Build): void => {
+      for (const message of project.warnings) log("warn", message);
+    };
+    warn(built);
+    const gate = new LogGate(({ line, build }: { line: PlatformLog; build: Build }) =>
+      writer.log(line, build.mapFrames),
+    );
+    const maps = new SourceMapTimer();
+    cleanUps.push(() => maps.stop());
     const schemas = new LocalSchemas({
       repoRoot: options.repoRoot,
       warn: (message) => log("warn", message),
@@ -179,7 +189,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
-          gate.log({ source: "worker", level: known, message: build.mapFrames(message) });
+          gate.log({ line: { source: "worker", level: known, message }, build });
         },
       });
     };
@@ -218,6 +228,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     /** Reports graphs that do not load, and starts to read the schemas of the project. */
     const lookAt = async (build: Build): Promise<void> => {
       checked = build;
+      maps.serve(build.sourceMap);
       const { project } = build.project.typedSources;
       const { repoRoot } = options;
       const check = checkGraphs(miniflare, { project, repoRoot, mapFrames: build.mapFrames }).then(
@@ -262,13 +273,14 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
           await lookAt(build);
         },
         onReloaded: (build) => {
-          warn(options, build);
+          warn(build);
           log("info", `reloaded: ${build.project.graphs.join(", ")}`);
         },
         onFailed: (error) => log("error", `${error.message}\nstill serving the previous version`),
       });
       cleanUps.push(stop);
     }
+    await writer.written();
     return {
       url: url.origin,
       graphs: built.project.graphs,
@@ -304,7 +316,7 @@ async function started<T>(build: Build, start: Promise<T>): Promise<T> {
   try {
     return await start;
   } catch (error) {
-    throw new CliError(build.mapFrames(startFailure(error)));
+    throw new CliError(await build.mapFrames(startFailure(error)));
   }
 }
 
@@ -338,10 +350,4 @@ async function runAll(cleanUps: (() => unknown)[]): Promise<void> {
     }
   }
   if (failures.length > 0) throw failures[0];
-}
-
-function warn(options: PlatformOptions, { project }: Build): void {
-  for (const message of project.warnings) {
-    options.onLog({ source: "platform", level: "warn", message });
-  }
 }
