@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
@@ -45,6 +46,9 @@ import type { LangGraphChoice } from "./project/langchain-source.ts";
 const READY_TIMEOUT_MS = 120_000;
 const READY_REQUEST_MS = 10_000;
 const READY_POLL_MS = 25;
+
+/** Milliseconds in which workerd is launched. After that this process waits for it, and has time for other work. */
+const LAUNCH_MS = 150;
 
 /** Maximum time that a start waits for graphs to load; later failures are still reported. */
 const CHECK_WAIT_MS = 5_000;
@@ -216,6 +220,13 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     cleanUps.push(() => takingOver?.abort());
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
+    const findSchemas = async ({ project }: Build): Promise<void> => {
+      if (options.schemas ?? true) await schemas.find(project.typedSources);
+    };
+    const launched = sleep(LAUNCH_MS, undefined, { ref: false });
+    const found = launched.then(() => (closing === undefined ? findSchemas(built) : undefined));
+    // It is awaited when the server answers; a start that fails before does not await it.
+    found.catch(() => {});
     const url = await gate.during(async () => {
       const listening = await started(built, miniflare.unsafeGetDirectURL());
       watchdog.watch();
@@ -225,8 +236,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     state.announce(url.origin);
 
     let checked: Build | undefined;
-    /** Reports graphs that do not load, and starts to read the schemas of the project. */
-    const lookAt = async (build: Build): Promise<void> => {
+    /** Reports graphs that do not load, and starts to read the schemas of the project if they are not found. */
+    const lookAt = async (build: Build, schemasFound: Promise<void>): Promise<void> => {
       checked = build;
       maps.serve(build.sourceMap);
       const { project } = build.project.typedSources;
@@ -241,10 +252,11 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
           log("warn", `the graphs could not be checked: ${error.message}`);
         },
       );
-      if (options.schemas ?? true) await schemas.read(build.project.typedSources);
+      await schemasFound;
       await withTimeout(CHECK_WAIT_MS, check, () => undefined);
+      void schemas.startReading();
     };
-    await lookAt(built);
+    await lookAt(built, found);
 
     const s3Port = Number((await miniflare.ready).port);
     const warnOf = (message: string): void => log("warn", message);
@@ -270,7 +282,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
             await untilAnswering(url);
           });
           void takeOver();
-          await lookAt(build);
+          await lookAt(build, findSchemas(build));
         },
         onReloaded: (build) => {
           warn(build);
@@ -325,7 +337,8 @@ async function untilAnswering(url: URL): Promise<void> {
   let last = "no answer";
   while (Date.now() < deadline) {
     try {
-      const response = await fetch(new URL("/ok", url), {
+      // Node's own `fetch` is loaded when it is first called, which takes 20 ms.
+      const response = await loadMiniflare().fetch(new URL("/ok", url), {
         signal: AbortSignal.timeout(READY_REQUEST_MS),
       });
       const body = await response.text();
