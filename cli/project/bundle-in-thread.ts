@@ -15,13 +15,19 @@ type Thread = {
 
 let running: Thread | undefined;
 
+/** Starts the thread that bundles, if it does not run, so that it is ready sooner. */
+export function startBundler(): Thread {
+  running ??= startThread();
+  return running;
+}
+
 /**
  * Bundles graphs as `bundleGraphs` does, in another thread, which is asked before this function returns. The
  * bundler asks its plugins several hundred questions, which that thread answers while this one is busy with
  * the rest of a start. The thread stays for further bundles, and does not keep the process alive.
  */
 export async function bundleInThread(options: BundleOptions): Promise<GraphBundle> {
-  const { worker, ended } = (running ??= startThread());
+  const { worker, ended } = startBundler();
   const { port1, port2 } = new MessageChannel();
   const replied = new Promise<BundleReply>((resolve) => port1.once("message", resolve));
   worker.postMessage({ options, port: port2 } satisfies BundleRequest, [port2]);
