@@ -338,7 +338,7 @@ async function untilAnswering(url: URL): Promise<void> {
   while (Date.now() < deadline) {
     try {
       // Node's own `fetch` is loaded when it is first called, which takes 20 ms.
-      const response = await loadMiniflare().fetch(new URL("/ok", url), {
+      const response = await loadMiniflare().fetch(new URL("/ok", url).href, {
         signal: AbortSignal.timeout(READY_REQUEST_MS),
       });
       const body = await response.text();

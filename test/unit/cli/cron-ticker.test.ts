@@ -1,4 +1,3 @@
-import type { Miniflare } from "miniflare";
 import { beforeEach, describe, onTestFinished, test, vi } from "vitest";
 import { type CronTicker, startCronTicker } from "../../../cli/platform/cron-ticker.ts";
 
@@ -14,7 +13,7 @@ function start(): CronTicker & { fired: () => number; end: () => void } {
     await new Promise<void>((resolve) => pending.push(resolve));
     return Response.json({ answer: { outcome: "ok" } });
   };
-  const miniflare = { dispatchFetch } as unknown as Miniflare;
+  const miniflare = { dispatchFetch } as unknown as Parameters<typeof startCronTicker>[0];
   const ticker = startCronTicker(miniflare, ["* * * * *"], (message) => {
     throw new Error(message);
   });
