@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { MiniflareOptions } from "miniflare";
 import { parseSettings } from "../src/env.ts";
 import type { Region } from "../src/lib/region.ts";
@@ -20,8 +21,10 @@ import { keptWorkerConfig } from "./platform/kept-config.ts";
 import { prepareDatabases } from "./platform/local-databases.ts";
 import { graphVariables } from "./platform/graph-variables.ts";
 import { LocalSchemas } from "./platform/local-schemas.ts";
+import { SourceMapTimer } from "./platform/late-source-map.ts";
 import { loadMiniflare } from "./platform/miniflare.ts";
 import { LogGate } from "./platform/log-gate.ts";
+import { LogWriter } from "./platform/log-writer.ts";
 import { DEFAULT_HOST, isPortFree } from "./platform/ports.ts";
 import { reloadOnChange } from "./platform/reload-on-change.ts";
 import { releaseAfterCrash } from "./platform/release-after-crash.ts";
@@ -43,6 +46,9 @@ import type { LangGraphChoice } from "./project/langchain-source.ts";
 const READY_TIMEOUT_MS = 120_000;
 const READY_REQUEST_MS = 10_000;
 const READY_POLL_MS = 25;
+
+/** Milliseconds in which workerd is launched. After that this process waits for it, and has time for other work. */
+const LAUNCH_MS = 150;
 
 /** Maximum time that a start waits for graphs to load; later failures are still reported. */
 const CHECK_WAIT_MS = 5_000;
@@ -149,11 +155,19 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     });
     loadMiniflare();
     const built = await building;
-    warn(options, built);
-
-    const gate = new LogGate(options.onLog);
+    const writer = new LogWriter(options.onLog);
+    cleanUps.push(() => writer.written());
     const log = (level: PlatformLog["level"], message: string): void =>
-      options.onLog({ source: "platform", level, message });
+      writer.log({ source: "platform", level, message });
+    const warn = ({ project }: Build): void => {
+      for (const message of project.warnings) log("warn", message);
+    };
+    warn(built);
+    const gate = new LogGate(({ line, build }: { line: PlatformLog; build: Build }) =>
+      writer.log(line, build.mapFrames),
+    );
+    const maps = new SourceMapTimer();
+    cleanUps.push(() => maps.stop());
     const schemas = new LocalSchemas({
       repoRoot: options.repoRoot,
       warn: (message) => log("warn", message),
@@ -179,7 +193,7 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
         },
         onLog: ({ level, message }) => {
           const known = level === "warn" || level === "error" ? level : "info";
-          gate.log({ source: "worker", level: known, message: build.mapFrames(message) });
+          gate.log({ line: { source: "worker", level: known, message }, build });
         },
       });
     };
@@ -206,6 +220,13 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     cleanUps.push(() => takingOver?.abort());
     const miniflare = createMiniflare(optionsFor(built, options.port, s3PortWanted));
     cleanUps.push(() => miniflare.dispose());
+    const findSchemas = async ({ project }: Build): Promise<void> => {
+      if (options.schemas ?? true) await schemas.find(project.typedSources);
+    };
+    const launched = sleep(LAUNCH_MS, undefined, { ref: false });
+    const found = launched.then(() => (closing === undefined ? findSchemas(built) : undefined));
+    // It is awaited when the server answers; a start that fails before does not await it.
+    found.catch(() => {});
     const url = await gate.during(async () => {
       const listening = await started(built, miniflare.unsafeGetDirectURL());
       watchdog.watch();
@@ -215,9 +236,10 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     state.announce(url.origin);
 
     let checked: Build | undefined;
-    /** Reports graphs that do not load, and starts to read the schemas of the project. */
-    const lookAt = async (build: Build): Promise<void> => {
+    /** Reports graphs that do not load, and starts to read the schemas of the project if they are not found. */
+    const lookAt = async (build: Build, schemasFound: Promise<void>): Promise<void> => {
       checked = build;
+      maps.serve(build.sourceMap);
       const { project } = build.project.typedSources;
       const { repoRoot } = options;
       const check = checkGraphs(miniflare, { project, repoRoot, mapFrames: build.mapFrames }).then(
@@ -230,10 +252,11 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
           log("warn", `the graphs could not be checked: ${error.message}`);
         },
       );
-      if (options.schemas ?? true) await schemas.read(build.project.typedSources);
+      await schemasFound;
       await withTimeout(CHECK_WAIT_MS, check, () => undefined);
+      void schemas.startReading();
     };
-    await lookAt(built);
+    await lookAt(built, found);
 
     const s3Port = Number((await miniflare.ready).port);
     const warnOf = (message: string): void => log("warn", message);
@@ -259,16 +282,17 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
             await untilAnswering(url);
           });
           void takeOver();
-          await lookAt(build);
+          await lookAt(build, findSchemas(build));
         },
         onReloaded: (build) => {
-          warn(options, build);
+          warn(build);
           log("info", `reloaded: ${build.project.graphs.join(", ")}`);
         },
         onFailed: (error) => log("error", `${error.message}\nstill serving the previous version`),
       });
       cleanUps.push(stop);
     }
+    await writer.written();
     return {
       url: url.origin,
       graphs: built.project.graphs,
@@ -304,7 +328,7 @@ async function started<T>(build: Build, start: Promise<T>): Promise<T> {
   try {
     return await start;
   } catch (error) {
-    throw new CliError(build.mapFrames(startFailure(error)));
+    throw new CliError(await build.mapFrames(startFailure(error)));
   }
 }
 
@@ -313,7 +337,8 @@ async function untilAnswering(url: URL): Promise<void> {
   let last = "no answer";
   while (Date.now() < deadline) {
     try {
-      const response = await fetch(new URL("/ok", url), {
+      // Node's own `fetch` is loaded when it is first called, which takes 20 ms.
+      const response = await loadMiniflare().fetch(new URL("/ok", url).href, {
         signal: AbortSignal.timeout(READY_REQUEST_MS),
       });
       const body = await response.text();
@@ -338,10 +363,4 @@ async function runAll(cleanUps: (() => unknown)[]): Promise<void> {
     }
   }
   if (failures.length > 0) throw failures[0];
-}
-
-function warn(options: PlatformOptions, { project }: Build): void {
-  for (const message of project.warnings) {
-    options.onLog({ source: "platform", level: "warn", message });
-  }
 }

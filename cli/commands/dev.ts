@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { CliError } from "../cli-error.ts";
+import { startBundler } from "../project/bundle-in-thread.ts";
 import { addServeOptions, type ServeOptions, startOptions } from "../start-options.ts";
 import type { GlobalOptions } from "./global-options.ts";
 import { addProjectOptions, configPathOf, type ProjectOptions } from "./project-options.ts";
@@ -20,7 +22,10 @@ async function dev(dir: string | undefined, options: DevOptions): Promise<void> 
   }
   const { state, langgraph: langGraph } = options;
   const configPath = configPathOf(dir, options);
+  const chosen = startOptions(options, { configPath, state, watch: true, langGraph });
+  // A first start has to bundle; its thread starts while this one loads the server.
+  if (!existsSync(chosen.stateDir)) startBundler();
   // Loaded on demand: its modules include the whole server, which other commands do not need.
   const { start } = await import("../start.ts");
-  await start(startOptions(options, { configPath, state, watch: true, langGraph }));
+  await start(chosen);
 }

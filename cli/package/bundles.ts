@@ -28,6 +28,7 @@ const REQUIRE = [
 const ENTRIES = {
   bin: "cli/package/bin.ts",
   testing: "cli/package/testing.ts",
+  "bundle-thread": "cli/package/bundle-thread.ts",
   "schema-extractor-process": "cli/project/schema-extractor-process.ts",
 };
 

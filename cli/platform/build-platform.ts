@@ -1,13 +1,17 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { BUILT, CONSOLE_FOLDER, settingsFile } from "../installation.ts";
-import type { BuiltProject } from "../project/build-project.ts";
+import type { BuildProjectOptions, BuiltProject } from "../project/build-project.ts";
+import { bundleInThread } from "../project/bundle-in-thread.ts";
 import type { LangGraphChoice } from "../project/langchain-source.ts";
 import { loadProjectConfig, type ProjectConfig } from "../project/langgraph-json.ts";
 import type { ProjectFile } from "../project/project-files.ts";
+import { requestedBundle } from "../project/requested-bundle.ts";
 import { resolvedBy, toolFiles } from "./build-inputs.ts";
 import { unlessUnchanged } from "./build-record.ts";
 import type { SharedBuild } from "./build-shared.ts";
-import { sourceMapper } from "./stack-frames.ts";
+import { LateSourceMap } from "./late-source-map.ts";
+import { type MapFrames, sourceMapper } from "./stack-frames.ts";
 import { PROJECT_MODULE, workerModules, type WorkerModule } from "./worker-modules.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import type { WorkerConfig } from "./worker-options.ts";
@@ -30,7 +34,9 @@ export type Build = {
   consoleFolder: string;
   /** Source files that a developer may edit. */
   inputs: string[];
-  mapFrames: (text: string) => string;
+  /** The source map of the project's module. */
+  sourceMap: LateSourceMap;
+  mapFrames: MapFrames;
 };
 
 /**
@@ -47,13 +53,22 @@ export async function buildPlatform(
   const project = await projectOf(options, buildDir);
   const shared = await sharedParts(options, config);
   const settings = [join(repoRoot, "wrangler.toml"), settingsFile(options.configPath)];
+  const modules = workerModules({ worker: shared.workerFolder, project: buildDir }, project.files);
+  const sourceMap = new LateSourceMap({
+    folder: mapsIn(buildDir),
+    code: modules.find(({ path }) => path === `/${PROJECT_MODULE}`)?.contents ?? "",
+    bundle: (outFile) => build(options, { outFile, sourceMap: true }),
+  });
   return {
     config,
     project,
-    modules: workerModules({ worker: shared.workerFolder, project: buildDir }, project.files),
+    modules,
     consoleFolder: CONSOLE_FOLDER,
     inputs: [...new Set([...project.inputs, ...shared.inputs, ...settings])],
-    mapFrames: sourceMapper([shared.workerFolder, buildDir]),
+    sourceMap,
+    mapFrames: sourceMapper(async (module) =>
+      module === PROJECT_MODULE ? sourceMap.file() : join(shared.workerFolder, `${module}.map`),
+    ),
   };
 }
 
@@ -76,19 +91,11 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
   const recorded = await unlessUnchanged({
     recordFile: join(buildDir, "project.json"),
     key: [project, langGraph ?? null, graphHostModule ?? null],
-    outputs: [outFile, `${outFile}.map`],
+    outputs: [outFile],
     build: async () => {
-      const { buildProject } = await import("../project/build-project.ts");
-      built = await buildProject({
-        configPath,
-        outFile,
-        // The schemas are read while the server runs: see `LocalSchemas`.
-        schemas: false,
-        // As a deployment is, which a start reads faster. Whitespace is a third of it.
-        compact: true,
-        ...(langGraph === undefined ? {} : { langGraph }),
-        ...(graphHostModule === undefined ? {} : { graphHostModule }),
-      });
+      rmSync(mapsIn(buildDir), { recursive: true, force: true });
+      // Hardly a start ever shows a location, so the map is made later.
+      built = await build(options, { outFile, sourceMap: false });
       const { inputs, readsFiles, typedSources, warnings } = built;
       const result = { inputs, readsFiles, sources: typedSources.sources, warnings };
       return {
@@ -113,6 +120,33 @@ async function projectOf(options: BuildOptions, buildDir: string): Promise<Built
     readsFiles: recorded.readsFiles,
     warnings: recorded.warnings,
   };
+}
+
+/** Builds the project. Another thread bundles it, and begins before this one loads anything for it. */
+async function build(
+  { configPath, langGraph, graphHostModule }: BuildOptions,
+  target: Pick<BuildProjectOptions, "outFile" | "sourceMap">,
+): Promise<BuiltProject> {
+  const options: BuildProjectOptions = {
+    ...target,
+    configPath,
+    // The schemas are read while the server runs: see `LocalSchemas`.
+    schemas: false,
+    // As a deployment is, which a start reads faster. Whitespace is a third of it.
+    compact: true,
+    ...(langGraph === undefined ? {} : { langGraph }),
+    ...(graphHostModule === undefined ? {} : { graphHostModule }),
+  };
+  const bundling = bundleInThread(requestedBundle(loadProjectConfig(configPath), options));
+  // It is awaited by the build; its rejection must not be unhandled before.
+  bundling.catch(() => {});
+  const { buildProject } = await import("../project/build-project.ts");
+  return buildProject({ ...options, bundle: () => bundling });
+}
+
+/** Returns the folder of the source maps in a build folder. */
+function mapsIn(buildDir: string): string {
+  return join(buildDir, "maps");
 }
 
 async function filesOf(project: ProjectConfig): Promise<ProjectFile[]> {

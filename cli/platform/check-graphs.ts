@@ -1,6 +1,7 @@
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Miniflare } from "miniflare";
 import type { ProjectConfig } from "../project/langgraph-json.ts";
+import type { MapFrames } from "./stack-frames.ts";
 import { loadProblems, type Problem } from "./worker-calls.ts";
 
 const MAX_FRAMES = 5;
@@ -16,13 +17,15 @@ export async function checkGraphs(
     project: ProjectConfig;
     repoRoot: string;
     /** Maps locations in bundled modules to those in source files, relative to the working directory. */
-    mapFrames: (text: string) => string;
+    mapFrames: MapFrames;
   },
 ): Promise<string[]> {
   const found = await loadProblems(miniflare);
-  const ofProject = found.project.map((each) => `the project: ${describe(each, context)}`);
-  const ofGraphs = found.graphs.map(({ graph_id, ...each }) => {
-    const text = describe(each, context);
+  const ofProject = found.project.map(
+    async (each) => `the project: ${await describe(each, context)}`,
+  );
+  const ofGraphs = found.graphs.map(async ({ graph_id, ...each }) => {
+    const text = await describe(each, context);
     const graph = context.project.graphs.find(({ id }) => id === graph_id);
     // Messages of the loader already name the graph, and have no location in the project.
     const isNamed = [`Graph "${graph_id}"`, `"${graph_id}"`].some((name) => text.startsWith(name));
@@ -30,17 +33,17 @@ export async function checkGraphs(
     const file = graph?.file ?? context.project.http?.app?.file ?? "";
     return /\n\s+at /.test(text) ? named : `${named}\n    in ${relative("", file)}`;
   });
-  return [...ofProject, ...ofGraphs];
+  return Promise.all([...ofProject, ...ofGraphs]);
 }
 
 /** Returns the message, followed by the locations in the project that led to it, the innermost first. */
-function describe(
+async function describe(
   { message, stack = "" }: Problem,
-  { repoRoot, mapFrames }: { repoRoot: string; mapFrames: (text: string) => string },
-): string {
+  { repoRoot, mapFrames }: { repoRoot: string; mapFrames: MapFrames },
+): Promise<string> {
   const own = join(repoRoot, "src") + sep;
   const isInProject = (file: string): boolean => file !== "" && !file.startsWith(own);
-  const frames = mapFrames(stack)
+  const frames = (await mapFrames(stack))
     .split("\n")
     .filter((line) => /^\s+at /.test(line) && isInProject(placeOf(line)))
     .slice(0, MAX_FRAMES);

@@ -2,16 +2,18 @@ import type { Miniflare } from "miniflare";
 import { fireScheduled } from "./worker-calls.ts";
 
 const MINUTE_MS = 60_000;
+/** Milliseconds until the first tick, so that it does not delay the first request of a start. */
+const FIRST_TICK_MS = 1_000;
 const EVERY_MINUTE = "* * * * *";
 
 export type CronTicker = {
-  /** Fires now, in addition to every minute, unless a tick is running. Resolves when the handler has ended. */
+  /** Fires now, or when the running tick has ended. Resolves when the handler has ended. */
   fire: () => Promise<void>;
   stop: () => void;
 };
 
 /**
- * Fires the Worker's `scheduled` handler now and at the start of every minute, because local workerd does not
+ * Fires the Worker's `scheduled` handler soon and at the start of every minute, because local workerd does not
  * do it by itself. A tick is skipped while the previous one is still running.
  */
 export function startCronTicker(
@@ -27,36 +29,45 @@ export function startCronTicker(
   if (!crons.includes(EVERY_MINUTE)) return { fire: async () => {}, stop: () => {} };
 
   let timer: NodeJS.Timeout;
-  let running = false;
+  let running: Promise<void> | undefined;
   let stopped = false;
-  const tick = async (): Promise<void> => {
-    if (running || stopped) return;
-    running = true;
+  const call = async (): Promise<void> => {
     try {
       await fireScheduled(miniflare, EVERY_MINUTE);
     } catch (error) {
       if (!stopped) warn(`a scheduled tick failed: ${(error as Error).message}`);
     } finally {
-      running = false;
+      running = undefined;
     }
+  };
+  const tick = (): void => {
+    if (!stopped) running ??= call();
   };
   const schedule = (): void => {
     timer = setTimeout(
       () => {
         schedule();
-        void tick();
+        tick();
       },
       MINUTE_MS - (Date.now() % MINUTE_MS),
     );
     timer.unref();
   };
   schedule();
-  void tick();
+  const first = setTimeout(tick, FIRST_TICK_MS);
+  first.unref();
   return {
-    fire: tick,
+    fire: async () => {
+      clearTimeout(first);
+      // What it is to do may have come after the running tick has looked.
+      await running;
+      tick();
+      await running;
+    },
     stop: () => {
       stopped = true;
       clearTimeout(timer);
+      clearTimeout(first);
     },
   };
 }

@@ -1,11 +1,19 @@
 import type { Request, Response as ResponseType } from "miniflare";
 import type {
-  beginReadingSchemas as BeginReadingSchemas,
   ExtractedSchemas,
+  findSchemas as FindSchemas,
+  FoundSchemas,
   TypedSources,
 } from "../project/extract-schemas.ts";
 import type { ReadSchemas } from "../../src/lib/remote-types.ts";
 import { loadMiniflare } from "./miniflare.ts";
+
+type Current = {
+  ended: AbortController;
+  found: Promise<FoundSchemas>;
+  /** Resolves when the reading has ended; undefined when it has not started. */
+  read: Promise<void> | undefined;
+};
 
 /**
  * The schemas of the graphs that a local platform serves. Reading them takes longer than a start should take,
@@ -15,7 +23,7 @@ export class LocalSchemas {
   readonly #repoRoot: string;
   readonly #warn: (message: string) => void;
   #known: ExtractedSchemas = {};
-  #current: { ended: AbortController; done: Promise<void> } | undefined;
+  #current: Current | undefined;
 
   constructor(options: { repoRoot: string; warn: (message: string) => void }) {
     this.#repoRoot = options.repoRoot;
@@ -23,28 +31,31 @@ export class LocalSchemas {
   }
 
   /**
-   * Cancels the current reading and starts one of these sources. Resolves when cached schemas of the same
-   * sources are available, or else when the reading has started. Until it ends, the former schemas remain
-   * available.
+   * Cancels the current reading and looks for the schemas of these sources. Resolves when cached ones are
+   * available, or else when it is known that they have to be read. The former schemas remain available.
    */
-  async read(sources: TypedSources): Promise<void> {
+  async find(sources: TypedSources): Promise<void> {
     await this.close();
     const ended = new AbortController();
     const options = { repoRoot: this.#repoRoot, signal: ended.signal };
-    const begun = beginReading(sources, options);
-    const done = begun
-      .then((answer) => ("known" in answer ? answer.known : answer.reading))
-      .then(
-        (found) => this.#take(found),
-        // The reading was cancelled.
-        () => {},
-      );
-    this.#current = { ended, done };
-    const isKnown = await begun.then(
-      (answer) => "known" in answer,
-      () => true,
+    const current: Current = { ended, found: find(sources, options), read: undefined };
+    this.#current = current;
+    const found = await current.found;
+    if ("known" in found && !ended.signal.aborted) this.#take(found.known);
+  }
+
+  /** Starts to read what was not found. */
+  async startReading(): Promise<void> {
+    const current = this.#current;
+    const found = await current?.found;
+    if (current === undefined || found === undefined || "known" in found) return;
+    // Other sources may have become current meanwhile.
+    if (this.#current !== current) return;
+    current.read ??= found.read().then(
+      (read) => this.#take(read),
+      // The reading was cancelled.
+      () => {},
     );
-    if (isKnown) await done;
   }
 
   /**
@@ -60,9 +71,11 @@ export class LocalSchemas {
 
   /** Cancels the current reading, and ends its process. */
   async close(): Promise<void> {
-    this.#current?.ended.abort();
-    await this.#current?.done;
+    const current = this.#current;
     this.#current = undefined;
+    current?.ended.abort();
+    await current?.found.catch(() => {});
+    await current?.read;
   }
 
   #take({ schemas, warnings }: ReadSchemas): void {
@@ -71,8 +84,8 @@ export class LocalSchemas {
   }
 }
 
-/** Loads the reader when the server runs already: it resolves imports as TypeScript does, with much code. */
-const beginReading: typeof BeginReadingSchemas = async (sources, options) => {
-  const { beginReadingSchemas } = await import("../project/extract-schemas.ts");
-  return beginReadingSchemas(sources, options);
+/** Loads the reader when it is needed: it resolves imports as TypeScript does, with much code. */
+const find: typeof FindSchemas = async (sources, options) => {
+  const { findSchemas } = await import("../project/extract-schemas.ts");
+  return findSchemas(sources, options);
 };

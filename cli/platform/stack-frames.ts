@@ -1,40 +1,53 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { SourceMap, type SourceMapPayload } from "node:module";
-import { join, relative, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 
 /** A location in one of the Worker's modules, in the form that workerd uses in stack traces. */
 const FRAME = /(?:file:\/\/\/|(?<![\w./-]))([\w-]+\.js):(\d+):(\d+)/g;
 
+/** Returns the file of a module's source map; undefined when it has none. */
+export type FindMap = (module: string) => Promise<string | undefined>;
+
+/** Maps the locations in a text, such as a stack trace, to the source files. */
+export type MapFrames = (text: string) => Promise<string>;
+
 type ModuleMap = { map: SourceMap; folder: string };
 
 /**
- * Returns a function that maps the locations in a stack trace to the source files. The source map of a module
- * is in the first folder that has one. The maps are large, so each is only read when a stack trace needs it.
+ * Returns a function that maps locations with the source maps that `findMap` returns. The maps are large, so
+ * each is only looked for and read when a text needs it.
  */
-export function sourceMapper(folders: readonly string[]): (text: string) => string {
-  const maps = new Map<string, ModuleMap | undefined>();
-  const mapOf = (module: string): ModuleMap | undefined => {
-    if (!maps.has(module)) maps.set(module, readSourceMap(folders, `${module}.map`));
-    return maps.get(module);
+export function sourceMapper(findMap: FindMap): MapFrames {
+  const maps = new Map<string, Promise<ModuleMap | undefined>>();
+  const mapOf = (module: string): Promise<ModuleMap | undefined> => {
+    const known = maps.get(module) ?? readSourceMap(findMap, module);
+    maps.set(module, known);
+    return known;
   };
-  return (text) =>
-    text.replaceAll(FRAME, (frame, module: string, line: string, column: string) => {
-      const { map, folder = "" } = mapOf(module) ?? {};
+  return async (text) => {
+    const modules = new Set([...text.matchAll(FRAME)].map(([, module = ""]) => module));
+    const read = await Promise.all(
+      [...modules].map(async (module) => [module, await mapOf(module)] as const),
+    );
+    const byModule = new Map(read);
+    return text.replaceAll(FRAME, (frame, module: string, line: string, column: string) => {
+      const { map, folder = "" } = byModule.get(module) ?? {};
       const entry = map?.findEntry(Number(line) - 1, Number(column) - 1);
       if (entry === undefined || !("originalSource" in entry)) return frame;
       const { originalSource, originalLine, originalColumn } = entry;
       const file = relative(process.cwd(), resolve(folder, originalSource));
       return `${file}:${originalLine + 1}:${originalColumn + 1}`;
     });
+  };
 }
 
 /** Reads a source map. Without one, a stack trace keeps the bundle's own line numbers. */
-function readSourceMap(folders: readonly string[], name: string): ModuleMap | undefined {
-  const folder = folders.find((each) => existsSync(join(each, name)));
-  if (folder === undefined) return undefined;
+async function readSourceMap(findMap: FindMap, module: string): Promise<ModuleMap | undefined> {
   try {
-    const text = readFileSync(join(folder, name), "utf8");
-    return { map: new SourceMap(JSON.parse(text) as SourceMapPayload), folder };
+    const file = await findMap(module);
+    if (file === undefined) return undefined;
+    const payload = JSON.parse(await readFile(file, "utf8")) as SourceMapPayload;
+    return { map: new SourceMap(payload), folder: dirname(file) };
   } catch {
     return undefined;
   }

@@ -36,8 +36,10 @@ const MEANINGLESS_WARNING =
 export type BundleOptions = {
   project: ProjectConfig;
   langChain: LangChainSource;
-  /** The ES module to write; its source map is written beside it. */
+  /** The ES module to write. */
   outFile: string;
+  /** Whether to write the module's source map beside it. */
+  sourceMap: boolean;
   graphHostModule: string;
   /** Whether to minify everything but names, which stack traces contain. */
   compact: boolean;
@@ -54,7 +56,7 @@ export type GraphBundle = {
 
 /** Returns the esbuild settings that apply to modules of a project and of its packages alike. */
 export function bundleSettings(options: BundleOptions, repairs: BundleRepairs) {
-  const { project, langChain, compact } = options;
+  const { project, langChain, compact, sourceMap } = options;
   return {
     ...WORKERD_BUILD_OPTIONS,
     // Traces identify runs by the names of classes and functions, and LangChain serialises its own objects by them.
@@ -65,6 +67,7 @@ export function bundleSettings(options: BundleOptions, repairs: BundleRepairs) {
       "process.env.NODE_ENV": JSON.stringify(project.env["NODE_ENV"] ?? "production"),
     },
     ...(compact ? COMPACT : {}),
+    ...(sourceMap ? {} : { sourcemap: false as const }),
     plugins: [
       entryPlugin(options),
       nodeBuiltinsPlugin(),

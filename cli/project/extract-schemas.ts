@@ -28,18 +28,20 @@ export type ExtractedSchemas = TypesAnswer["schemas"];
 /** The sources of schemas: a project, and the files of it that its graphs import. */
 export type TypedSources = { project: ProjectConfig; sources: string[] };
 
+export type FoundSchemas = { known: ReadSchemas } | { read: () => Promise<ReadSchemas> };
+
 let mirrors = 0;
 
 /**
- * Reads the schemas of a project's TypeScript graphs from their types. Returns them as `known` when they are
- * cached for the same sources. Otherwise returns a `reading`, which takes seconds of CPU in a separate
- * process of low priority. It rejects only when `signal` is aborted: graphs without schemas are still served,
- * so every failure is a warning.
+ * Looks for the schemas of a project's TypeScript graphs, which are read from their types. Returns them as
+ * `known` when they are cached for the same sources. Otherwise returns how to `read` them, which takes
+ * seconds of CPU in a separate process of low priority. Reading rejects only when `signal` is aborted: graphs
+ * without schemas are still served, so every failure is a warning.
  */
-export async function beginReadingSchemas(
+export async function findSchemas(
   { project, sources }: TypedSources,
   { repoRoot, signal }: { repoRoot: string; signal: AbortSignal },
-): Promise<{ known: ReadSchemas } | { reading: Promise<ReadSchemas> }> {
+): Promise<FoundSchemas> {
   const graphs = typedGraphs(project);
   if (graphs.length === 0) return { known: { schemas: {}, warnings: [] } };
   const typed = { ...project, graphs };
@@ -57,7 +59,7 @@ export async function beginReadingSchemas(
       await writeAnswer(file, answer);
       return withWarnings(answer);
     };
-    return { reading: read().catch((error: unknown) => failed(error, signal)) };
+    return { read: () => read().catch((error: unknown) => failed(error, signal)) };
   } catch (error) {
     return { known: failed(error, signal) };
   }
@@ -73,10 +75,10 @@ export async function extractSchemas(
   sources: TypedSources,
   options: { repoRoot: string; signal: AbortSignal; onSlow?: (() => void) | undefined },
 ): Promise<ReadSchemas> {
-  const begun = await beginReadingSchemas(sources, options);
-  if ("known" in begun) return begun.known;
+  const found = await findSchemas(sources, options);
+  if ("known" in found) return found.known;
   const timer = setTimeout(() => options.onSlow?.(), WORTH_A_WORD_MS);
-  return begun.reading.finally(() => clearTimeout(timer));
+  return found.read().finally(() => clearTimeout(timer));
 }
 
 async function readTypes(

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { dirname, extname, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Loader, Plugin } from "esbuild";
-import { isInstalled } from "./workerd-build.ts";
 import { withZodNamespaces } from "./zod-imports.ts";
 
 /** The folder in which workerd shows a Worker's modules as files; `process.cwd()` returns it, too. */
@@ -18,6 +17,14 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   ".cjs": "js",
   ".jsx": "jsx",
 };
+
+/**
+ * Matches the source files that are not below `node_modules`. The bundler asks this process about each file
+ * that a filter matches, and most files of a project are those of packages.
+ */
+export const OWN_SOURCE = new RegExp(
+  String.raw`^(?:${segmentExcept("node_modules")}[\\/])*[^\\/]*\.[cm]?[jt]sx?$`,
+);
 
 const TELLS_PLACE = /import\.meta\.|__dirname|__filename/;
 
@@ -43,9 +50,9 @@ export function modulePathsPlugin(projectDir: string): Plugin {
   return {
     name: "module-paths",
     setup(build) {
-      build.onLoad({ filter: /\.[cm]?[jt]sx?$/ }, ({ path }) => {
+      build.onLoad({ filter: OWN_SOURCE }, ({ path }) => {
         const loader = LOADERS[extname(path)];
-        if (loader === undefined || isInstalled(path)) return null;
+        if (loader === undefined) return null;
         // Synchronous: there are hundreds of small files, and each asynchronous read would cost more than the file.
         const read = readFileSync(path, "utf8");
         const source = withZodNamespaces(read);
@@ -59,6 +66,17 @@ export function modulePathsPlugin(projectDir: string): Plugin {
       });
     },
   };
+}
+
+/**
+ * Returns a pattern for a part of a path that is not this word. It is made of all beginnings of the word that
+ * end or go on otherwise, as the bundler's expressions have no assertions.
+ */
+function segmentExcept(word: string): string {
+  const others = word
+    .split("")
+    .map((letter, index) => String.raw`${word.slice(0, index)}(?:[^${letter}\\/][^\\/]*)?`);
+  return String.raw`(?:${others.join("|")}|${word}[^\\/]+)`;
 }
 
 function declarations(projectDir: string, file: string): string {

@@ -1,4 +1,7 @@
-import * as esbuild from "esbuild";
+import { createRequire } from "node:module";
+import type * as Esbuild from "esbuild";
+
+const require = createRequire(import.meta.url);
 
 /**
  * Percentage by which the bundler's heap may grow before it is collected. With Go's default of 100, a third
@@ -7,14 +10,21 @@ import * as esbuild from "esbuild";
  */
 const HEAP_GROWTH = "400";
 
-/** Calls esbuild's `build` in a process that collects garbage less often. A `GOGC` that is set already is kept. */
-export const runEsbuild: typeof esbuild.build = (options) => {
+/**
+ * Calls esbuild's `build` in a process that collects garbage less often. A `GOGC` that is set already is kept.
+ * Loads esbuild on demand, because a start bundles in another thread than most of its modules; and by
+ * `require`, as it is CommonJS: an `import` would first parse it for exported names.
+ */
+export async function runEsbuild<T extends Esbuild.BuildOptions>(
+  options: Esbuild.SameShape<Esbuild.BuildOptions, T>,
+): Promise<Esbuild.BuildResult<T>> {
+  const { build } = require("esbuild") as typeof Esbuild;
   const own = process.env["GOGC"];
   process.env["GOGC"] = own ?? HEAP_GROWTH;
   try {
     // The first call starts the process before it returns.
-    return esbuild.build(options);
+    return build(options);
   } finally {
     if (own === undefined) delete process.env["GOGC"];
   }
-};
+}

@@ -26,11 +26,12 @@ function builtState(): string {
   return folder;
 }
 
-function agent(word: string): string {
-  return `
+/** Returns a module whose graph logs the location of its fourth line, or of a later one below other lines. */
+function agent(word: string, above = ""): string {
+  return `${above}
 import { Annotation, StateGraph } from "@langchain/langgraph";
 export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
-  .addNode("say", () => ({ said: "${word} " + process.env.WHO }))
+  .addNode("say", () => (console.error(new Error("${word}")), { said: "${word} " + process.env.WHO }))
   .addEdge("__start__", "say")
   .compile();
 `;
@@ -55,10 +56,12 @@ test(
     const url = await printed(/^ready {2}(\S+)$/m);
     const client = new Client({ apiUrl: url, callerOptions: { maxRetries: 0 } });
     expect(await client.runs.wait(null, "agent", { input: {} })).toEqual({ said: "hello you" });
+    await printed(/^Error: hello\n {4}at .*agent\.js:(4):\d+/m);
 
-    writeFileSync(join(folder, "agent.js"), agent("goodbye"));
+    writeFileSync(join(folder, "agent.js"), agent("goodbye", "// A line above\n"));
     await printed(/^reloaded: (agent)$/m);
     expect(await client.runs.wait(null, "agent", { input: {} })).toEqual({ said: "goodbye you" });
+    await printed(/^Error: goodbye\n {4}at .*agent\.js:(5):\d+/m);
 
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 0 });

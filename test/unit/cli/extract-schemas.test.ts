@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, onTestFinished, test, vi } from "vitest";
-import { beginReadingSchemas } from "../../../cli/project/extract-schemas.ts";
+import { findSchemas } from "../../../cli/project/extract-schemas.ts";
 import { loadProjectConfig } from "../../../cli/project/langgraph-json.ts";
 import { cacheKey } from "../../../cli/project/schema-cache.ts";
 import type { ReadSchemas } from "../../../src/lib/remote-types.ts";
@@ -21,11 +21,11 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-/** Starts reading the schemas of a project, until its signal is aborted. */
-function begin(folder: string, signal = new AbortController().signal) {
+/** Looks for the schemas of a project, to be read until its signal is aborted. */
+function find(folder: string, signal = new AbortController().signal) {
   const project = loadProjectConfig(folder);
   const sources = project.graphs.map(({ file }) => file);
-  return beginReadingSchemas({ project, sources }, { repoRoot: REPO_ROOT, signal });
+  return findSchemas({ project, sources }, { repoRoot: REPO_ROOT, signal });
 }
 
 /** Returns the files of the cache, and the mirrors that TypeScript reads. */
@@ -52,9 +52,9 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
       "langgraph.json": { graphs: { good: "./good.ts:graph", broken: "./broken.ts:graph" } },
     });
 
-    const first = await begin(folder);
-    const read = "reading" in first ? await first.reading : expect.unreachable("it was known");
-    const second = await begin(folder);
+    const first = await find(folder);
+    const read = "read" in first ? await first.read() : expect.unreachable("it was known");
+    const second = await find(folder);
 
     const expected: ReadSchemas = {
       schemas: {
@@ -80,8 +80,8 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
       "langgraph.json": { graphs: { agent: "./agent.ts:graph" } },
     });
     const ended = new AbortController();
-    const first = await begin(folder, ended.signal);
-    const reading = "reading" in first ? first.reading : expect.unreachable("it was known");
+    const first = await find(folder, ended.signal);
+    const reading = "read" in first ? first.read() : expect.unreachable("it was known");
 
     await vi.waitFor(() => expect(extractorsOf(process.pid)).toHaveLength(1), 120_000);
     ended.abort(new Error("closed"));
@@ -90,10 +90,10 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
     await vi.waitFor(() => expect(extractorsOf(process.pid)).toEqual([]), 120_000);
     expect(cached().filter((name) => name.includes(`-${process.pid}-`))).toEqual([]);
     const again = new AbortController();
-    const next = await begin(folder, again.signal);
-    expect(next).toHaveProperty("reading");
+    const next = await find(folder, again.signal);
+    expect(next).toHaveProperty("read");
     again.abort(new Error("closed"));
-    if ("reading" in next) await expect(next.reading).rejects.toThrow("closed");
+    if ("read" in next) await expect(next.read()).rejects.toThrow("closed");
   });
 
   test("are read by a process that ends with its parent", async ({ expect }) => {
@@ -117,7 +117,7 @@ describe("schemas of types", { timeout: TIMEOUT_MS }, () => {
       "langgraph.json": { graphs: { agent: "./agent.js:graph" } },
     });
 
-    expect(await begin(folder)).toEqual({ known: { schemas: {}, warnings: [] } });
+    expect(await find(folder)).toEqual({ known: { schemas: {}, warnings: [] } });
   });
 });
 

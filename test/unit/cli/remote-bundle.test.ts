@@ -49,6 +49,7 @@ async function bundled(
     langChain: langChainSource({ projectDir: folder, repoRoot: folder, choice: "project" }),
     outFile,
     graphHostModule: join(folder, "host.js"),
+    sourceMap: true,
     compact: true,
     schemas: false,
   });

@@ -29,11 +29,11 @@ test("positions in every module of a build map to those of its source files", as
   const place = `${chunk}:${line + 1}:${column + 1}`;
   const source = `${relative(process.cwd(), join(folder, "late.ts"))}:3:3`;
 
-  const map = sourceMapper([folder, outdir]);
+  const map = sourceMapper(async (module) => join(outdir, `${module}.map`));
 
-  expect(map(`at fail (${place})`)).toBe(`at fail (${source})`);
-  expect(map(`at file:///${place}`)).toBe(`at ${source}`);
-  expect(map("at other.js:1:1, at /elsewhere/project.js:1:1")).toBe(
+  expect(await map(`at fail (${place})`)).toBe(`at fail (${source})`);
+  expect(await map(`at file:///${place}`)).toBe(`at ${source}`);
+  expect(await map("at other.js:1:1, at /elsewhere/project.js:1:1")).toBe(
     "at other.js:1:1, at /elsewhere/project.js:1:1",
   );
 });

@@ -1,11 +1,12 @@
 /** Reads the schemas of the project in its argument, in a process that a test can kill. */
 import { resolve } from "node:path";
-import { beginReadingSchemas } from "../../../../cli/project/extract-schemas.ts";
+import { findSchemas } from "../../../../cli/project/extract-schemas.ts";
 import { loadProjectConfig } from "../../../../cli/project/langgraph-json.ts";
 
 const project = loadProjectConfig(process.argv[2] ?? "");
 const sources = project.graphs.map(({ file }) => file);
 const repoRoot = resolve(import.meta.dirname, "../../../..");
 const { signal } = new AbortController();
-await beginReadingSchemas({ project, sources }, { repoRoot, signal });
+const found = await findSchemas({ project, sources }, { repoRoot, signal });
+if ("read" in found) void found.read();
 process.send?.("begun");
