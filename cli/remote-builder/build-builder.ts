@@ -34,7 +34,7 @@ const REPLACED: Readonly<Record<string, string>> = {
   "./build-ui.ts": "without-processes.ts",
   "./bundle-graphs.ts": "bundle-graphs.ts",
   "./extract-schemas.ts": "extract-schemas.ts",
-  "./run-esbuild.ts": "run-esbuild.ts",
+  "./run-esbuild.ts": "esbuild-wasm.ts",
   "@tailwindcss/oxide": "styles/oxide.ts",
   "enhanced-resolve": "styles/enhanced-resolve.ts",
   jiti: "styles/native-parts.ts",

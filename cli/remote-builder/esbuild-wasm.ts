@@ -193,3 +193,6 @@ export async function build(options: BuildOptions): Promise<BuildResult> {
   for (const { path, contents } of written) files.write(path, contents);
   return result;
 }
+
+/** The name under which `run-esbuild.ts`, which this module replaces too, has it. */
+export { build as runEsbuild };
