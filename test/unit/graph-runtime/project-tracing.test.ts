@@ -5,8 +5,6 @@ import { PassingCheckpointer } from "../../../src/graph-runtime/passing-checkpoi
 import { traceRun } from "../../../src/graph-runtime/run-tracer.ts";
 import { RUN_ID, specOf } from "./support/traced-run.ts";
 
-// LangChain creates its client of LangSmith once for each process, from the variables that are set then.
-
 const graph = new StateGraph(Annotation.Root({ text: Annotation<string> }))
   .addNode("echo", ({ text }) => ({ text: `${text}!` }))
   .addEdge(START, "echo")
@@ -18,7 +16,6 @@ afterEach(() => {
 });
 
 test("a run does not wait for the project's own destination of traces, but its isolate does", async () => {
-  vi.stubEnv("LANGCHAIN_CALLBACKS_BACKGROUND", "false");
   vi.stubEnv("LANGSMITH_TRACING", "true");
   vi.stubEnv("LANGSMITH_API_KEY", "key");
   vi.stubEnv("LANGSMITH_ENDPOINT", "https://langsmith.test");

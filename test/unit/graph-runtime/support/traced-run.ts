@@ -1,5 +1,9 @@
 import type { RunSpec, TraceBatch } from "../../../../src/graph-runtime/protocol.ts";
 
+// The isolate of a graph does so, too, before it loads LangChain, whose client of LangSmith lasts as long as the
+// process: the files of a process share the one that the first of them creates.
+process.env["LANGCHAIN_CALLBACKS_BACKGROUND"] = "false";
+
 export const RUN_ID = "0198c0de-0000-7000-8000-000000000001";
 
 /** 2026-08-01T12:00:00.123Z */
