@@ -7,11 +7,12 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { env } from "cloudflare:workers";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
-import { callHandlersOnce } from "./callback-handlers.ts";
+import { callHandlersOnce, copyMetadataOnce } from "./callback-handlers.ts";
 
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage());
 
 callHandlersOnce(CallbackManager);
+copyMetadataOnce(CallbackManager);
 
 const projectEnv: unknown = Reflect.get(env, "PROJECT_ENV");
 if (typeof projectEnv === "string" && projectEnv !== "") {

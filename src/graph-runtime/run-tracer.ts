@@ -38,6 +38,8 @@ export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecord
   }
 }
 
+type TracedTree = ReturnType<LangChainTracer["getRunTreeWithTracingConfig"]>;
+
 type TracedRoot = RootRun & { inputs: Record<string, unknown> | null };
 
 /**
@@ -62,6 +64,27 @@ class RunTracer extends LangChainTracer {
     const copy = new RunTracer({ ...this.fields, ...metadata, tags: tracingTags }, this.#root);
     copy.runMap = this.runMap;
     copy.runTreeMap = this.runTreeMap;
+    return copy;
+  }
+
+  /**
+   * Returns a copy of a run's tree with this tracer's destinations. LangChain makes one for each write and each call of
+   * a runnable, with a constructor that takes ten times as long to find what the tree already has.
+   */
+  override getRunTreeWithTracingConfig(id: string): TracedTree {
+    const tree = this.runTreeMap?.get(id);
+    if (tree === undefined || this.replicas === undefined) {
+      return super.getRunTreeWithTracingConfig(id);
+    }
+    const copy: typeof tree = Object.create(Object.getPrototypeOf(tree));
+    Object.assign(copy, tree, {
+      client: this.client,
+      replicas: this.replicas,
+      reference_example_id: this.exampleId,
+      tracingEnabled: true,
+      extra: { ...tree.extra, metadata: { ...tree.extra?.["metadata"] } },
+    });
+    if (this.projectName != null) copy.project_name = this.projectName;
     return copy;
   }
 

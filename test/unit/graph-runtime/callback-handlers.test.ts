@@ -2,7 +2,10 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { assert, describe, test } from "vitest";
-import { callHandlersOnce } from "../../../src/graph-runtime/callback-handlers.ts";
+import {
+  callHandlersOnce,
+  copyMetadataOnce,
+} from "../../../src/graph-runtime/callback-handlers.ts";
 
 class Counting extends BaseCallbackHandler {
   readonly name = "counting";
@@ -97,5 +100,29 @@ describe("a configured manager", () => {
     expect(manager?.metadata).toEqual({ key: "value" });
     await generate(manager);
     expect(handler.tokens).toEqual(["a", "a", "b", "inherited"]);
+  });
+});
+
+describe("a copied manager", () => {
+  test("is what LangChain's own copy is", ({ expect }) => {
+    const own = new Counting();
+    const inherited = new Counting();
+    const manager = new CallbackManager("parent", {
+      handlers: [own, inherited],
+      inheritableHandlers: [inherited],
+      tags: ["own", "inherited"],
+      inheritableTags: ["inherited"],
+      metadata: { own: 1, both: "here", undefined },
+      inheritableMetadata: { both: "elsewhere", undefined, absent: true },
+    });
+    class Managers extends CallbackManager {}
+    copyMetadataOnce(Managers);
+    const { copy } = Managers.prototype;
+    for (const options of [[], [[new Counting()], false], [[new Counting()]]] as const) {
+      const copied = copy.call(manager, ...(options as Parameters<typeof copy>));
+      expect(copied).toEqual(manager.copy(...(options as Parameters<typeof copy>)));
+      expect(copied.inheritableMetadata).toStrictEqual({ both: "here", undefined });
+    }
+    expect(manager.metadata).toEqual({ own: 1, both: "here", undefined });
   });
 });

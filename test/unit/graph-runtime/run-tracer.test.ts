@@ -1,5 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
+import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import {
   Annotation,
@@ -289,6 +290,30 @@ describe("a traced run", () => {
     ]);
     expect(named(runs, "outer").outputs).toEqual({ outputs: "found dogs" });
     expect(named(runs, "outer").extra.metadata["thread_id"]).toBe("thread-1");
+  });
+
+  test("has the trees that LangChain's tracer makes for its writes", async ({ expect }) => {
+    const pairs: [unknown, unknown][] = [];
+    const graph = new StateGraph(State)
+      .addNode("node", (_state, runtime) => {
+        const { callbacks } = runtime as unknown as { callbacks: { handlers: LangChainTracer[] } };
+        const [tracer] = callbacks.handlers;
+        assert(tracer !== undefined);
+        const { getRunTreeWithTracingConfig } = LangChainTracer.prototype;
+        for (const id of [...tracer.runTreeMap.keys(), "unknown"]) {
+          pairs.push([
+            tracer.getRunTreeWithTracingConfig(id),
+            getRunTreeWithTracingConfig.call(tracer, id),
+          ]);
+        }
+        return { text: "1" };
+      })
+      .addEdge(START, "node")
+      .compile();
+    const { failure } = await record(graph, { input: { text: "x" } });
+    expect(failure).toBeUndefined();
+    expect(pairs.length).toBeGreaterThan(2);
+    for (const [copied, made] of pairs) expect(copied).toStrictEqual(made);
   });
 
   test("keeps no values of ended runs", async ({ expect }) => {
