@@ -13,8 +13,8 @@ import {
 import { textTest } from "../../src/tracing/shard/segments/text-filter.ts";
 import { SHARD_SCHEMA } from "../../src/tracing/shard/tables.ts";
 
-/** So small that a few runs fill several segments. */
-const LIMITS = { runs: 4, mostRuns: 9, open: 2 };
+/** So small that a few runs fill several segments, and some are too large for a row. */
+const LIMITS = { runs: 4, mostRuns: 9, open: 2, idsBytes: 48 };
 
 type Entered = Parameters<RunSegments["add"]>[0] & TextRow;
 
@@ -248,5 +248,43 @@ test("runs without segments are divided at the first read, and in segments from 
     const named = { ids: ["run 101"], terms: [] };
     const pieces = new RunSegments(sql, LIMITS).pieces(named, { from: null, to: null });
     expect(pieces).toEqual([{ ...span, size: 4, firstStart: 1000 }]);
+  });
+});
+
+test("runs with the same start are read again less often the more there are", async ({
+  expect,
+}) => {
+  await inShard(({ sql }) => {
+    let reads = 0;
+    const counted = {
+      exec: (...[query, ...values]: Parameters<SqlStorage["exec"]>) => {
+        if (query.includes("FROM runs")) reads += 1;
+        return sql.exec(query, ...values);
+      },
+    } as SqlStorage;
+    const addAt = (segments: RunSegments, start: number, ids: readonly number[]): void => {
+      for (const id of ids) {
+        const run = toRun({ id, start, name: "a", ...PLAIN });
+        put(sql, run);
+        segments.add(run, true, run);
+        segments.tidy();
+      }
+    };
+    const numbers = Array.from({ length: 500 }, (_, n) => n);
+    const alone = new RunSegments(counted, { ...LIMITS, idsBytes: 10_000 });
+    addAt(alone, 1000, numbers);
+    expect(reads).toBe(0);
+    // A few that start earlier stay together with them: attempts to divide the segment change nothing.
+    addAt(alone, 999, [1000, 1001]);
+    addAt(
+      alone,
+      1000,
+      numbers.map((n) => n + 500),
+    );
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(5);
+    addAt(alone, 2000, [1002]);
+    const spans = alone.pieces({ ids: null, terms: [] }, { from: null, to: null });
+    expect(spans.map(({ size }) => size)).toEqual([1002, 1]);
   });
 });

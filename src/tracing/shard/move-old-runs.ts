@@ -2,7 +2,7 @@ import { hasTable } from "../../lib/object-migrations.ts";
 import { dayOf } from "../../lib/utc-day.ts";
 import { NEXT_KEY } from "../filter/run-key.ts";
 import { rootTime } from "../model/dotted-order.ts";
-import { atFreeKey } from "./save-runs.ts";
+import { FreeKeys } from "./free-keys.ts";
 import type { IndexedRow, RunSegments } from "./segments/run-segments.ts";
 import type { ShardSettings } from "./shard-settings.ts";
 
@@ -23,6 +23,7 @@ export class OldRuns {
   readonly #sql: SqlStorage;
   readonly #segments: RunSegments;
   readonly #settings: ShardSettings;
+  readonly #keys = new FreeKeys();
 
   constructor(sql: SqlStorage, segments: RunSegments, settings: ShardSettings) {
     this.#sql = sql;
@@ -65,7 +66,7 @@ export class OldRuns {
     const homeDay = dayOf(rootTime(run.dotted_order));
     const home = homeDay === this.#settings.ref.day ? null : homeDay;
     this.#sql.exec(MOVE_LONG_PAYLOADS, seq);
-    atFreeKey(start, (time) => this.#sql.exec(MOVE_RUN, time, seq));
+    this.#keys.atFree(start, (time) => this.#sql.exec(MOVE_RUN, time, seq));
     this.#sql.exec(MOVE_TRACE, start, home, traceId);
     this.#sql.exec("DELETE FROM payloads WHERE key BETWEEN ?1 * 8 AND ?1 * 8 + 7", seq);
     this.#segments.add(run, true, null);

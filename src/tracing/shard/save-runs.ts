@@ -7,7 +7,7 @@ import {
   type RunLeaves,
   type TracedRunRow,
 } from "../model/run-row.ts";
-import { keyIs, MAX_SHIFT_MICROS, NEXT_KEY } from "../filter/run-key.ts";
+import { keyIs, NEXT_KEY } from "../filter/run-key.ts";
 import { SEARCHED_TEXT_COLUMNS } from "../filter/required-texts.ts";
 import type { Payload, PayloadField } from "../model/run-write.ts";
 import { sameAmounts } from "./amounts.ts";
@@ -45,8 +45,8 @@ const USUAL_COLUMNS = ROW_COLUMNS.filter((column) => !OFTEN_EMPTY.has(column));
 /** Writes rows of runs, each with all of its changes at once. Must be called inside of a transaction. */
 export function saveRuns(db: ShardDatabase, runs: readonly RunMerge[], now: number): void {
   for (const run of runs) {
-    if (run.isNew) insertRun(db.sql, run);
-    else if (!updateRun(db.sql, run, now)) continue;
+    if (run.isNew) insertRun(db, run);
+    else if (!updateRun(db, run, now)) continue;
     saveLongPayloads(db.sql, run);
     const isMoved = run.before?.start_time !== run.row.start_time;
     db.segments.add(run.row, isMoved, isMoved || hasNewTexts(run) ? run.row : null);
@@ -61,7 +61,7 @@ function hasNewTexts({ row, before }: RunMerge): boolean {
   return SEARCHED_TEXT_COLUMNS.some((column) => row[column] !== before?.[column]);
 }
 
-function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {
+function insertRun({ sql, keys }: ShardDatabase, { row, payloads }: RunMerge): void {
   const isUsual =
     sameAmounts(row, NO_AMOUNTS) &&
     [...OFTEN_EMPTY].every((column) => row[column] === null || row[column] === 0);
@@ -71,21 +71,9 @@ function insertRun(sql: SqlStorage, { row, payloads }: RunMerge): void {
     ...columns.map((column) => row[column]),
     ...PAYLOADS.map((field) => stored.get(field) ?? null),
   ];
-  atFreeKey(row.start_time, (time) =>
+  keys.atFree(row.start_time, (time) =>
     sql.exec(isUsual ? INSERT_USUAL : INSERT_FULL, time, ...values),
   );
-}
-
-/** Continues with later times if more runs share a start than there are keys for it. */
-export function atFreeKey(start: number, write: (time: number) => void): void {
-  for (let time = start; ; time += 1) {
-    try {
-      return write(time);
-    } catch (error) {
-      const isTaken = String(error).includes("UNIQUE constraint failed: runs.key");
-      if (!isTaken || time === start + MAX_SHIFT_MICROS) throw error;
-    }
-  }
 }
 
 const PAYLOADS = Object.keys(PAYLOAD_COLUMN) as PayloadField[];
@@ -100,7 +88,7 @@ function insertSql(columns: readonly Column[]): string {
 }
 
 /** Returns false if nothing has changed. */
-function updateRun(sql: SqlStorage, run: RunMerge, now: number): boolean {
+function updateRun({ sql, keys }: ShardDatabase, run: RunMerge, now: number): boolean {
   const { row, before, payloads, key } = run;
   const changed = run.changedColumns(CHANGING_COLUMNS);
   if (before === null || key === null || (changed.length === 0 && payloads.size === 0))
@@ -118,7 +106,7 @@ function updateRun(sql: SqlStorage, run: RunMerge, now: number): boolean {
     key.key_low,
   );
   if (row.start_time !== before.start_time) {
-    atFreeKey(row.start_time, (time) =>
+    keys.atFree(row.start_time, (time) =>
       sql.exec(
         `UPDATE runs SET key = ${NEXT_KEY} WHERE ${keyIs("?2", "?3")}`,
         time,

@@ -1,4 +1,5 @@
 import { hasTables, migrateTables } from "../../lib/object-migrations.ts";
+import { FreeKeys } from "./free-keys.ts";
 import { OldRuns } from "./move-old-runs.ts";
 import { type PendingLimits, PendingRuns } from "./pending-runs.ts";
 import { RunSegments } from "./segments/run-segments.ts";
@@ -12,6 +13,7 @@ export class ShardDatabase {
   readonly settings: ShardSettings;
   readonly segments: RunSegments;
   readonly pending: PendingRuns;
+  readonly keys = new FreeKeys();
   readonly #storage: DurableObjectStorage;
   #exists: boolean;
   #oldRuns: OldRuns | null = null;

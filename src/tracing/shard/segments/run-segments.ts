@@ -13,9 +13,11 @@ type SegmentLimits = {
   mostRuns: number;
   /** Maximum number of segments besides the last that lack their row, before these rows are written. */
   open: number;
+  /** A segment with more of them, all with one start, has no row: a value of SQLite has 2 MB at most. */
+  idsBytes: number;
 };
 
-const LIMITS: SegmentLimits = { runs: 256, mostRuns: 1024, open: 32 };
+const LIMITS: SegmentLimits = { runs: 256, mostRuns: 1024, open: 32, idsBytes: 2_000_000 };
 
 /** Bounds that include the start of every run. */
 export const FIRST_TIME = Number.MIN_SAFE_INTEGER;
@@ -123,7 +125,7 @@ export class RunSegments {
       const hash = hashOf(run.id);
       segment.addId(hash, run.start_time);
       this.#ids.add(hash);
-      if (segment.size > this.#limits.mostRuns) this.#isFull = true;
+      if (segment.isToBeDivided(this.#limits.mostRuns)) this.#isFull = true;
     }
     for (const term of termsOfRun(run)) {
       if (segment.addTerm(hashOf(term))) isChanged = true;
@@ -154,7 +156,7 @@ export class RunSegments {
     const segments = this.#open();
     if (this.#isFull) {
       this.#isFull = false;
-      const large = segments.findIndex(({ size }) => size > this.#limits.mostRuns);
+      const large = segments.findIndex((each) => each.isToBeDivided(this.#limits.mostRuns));
       if (large !== -1) this.#divide(large);
     }
     if (this.#hasBegun || this.#openBeforeLast().length > this.#limits.open) this.#saveAll();
@@ -215,12 +217,17 @@ export class RunSegments {
 
   /** Reads a segment again and divides it into several. */
   #divide(index: number): void {
-    const before = this.#open()[index];
+    const segments = this.#open();
+    const before = segments[index];
     if (before === undefined) return;
+    const after = segments.length - index;
     const segment = new Segment(before.firstStart);
-    this.#open()[index] = segment;
+    segments[index] = segment;
     if (!before.isOpen) this.#mark(segment);
     this.#read(segment);
+    for (const part of segments.slice(index, segments.length - after + 1)) {
+      if (part.isToBeDivided(this.#limits.mostRuns)) part.indivisibleRuns = part.size;
+    }
   }
 
   /** Begins a segment after another one. */
@@ -271,6 +278,7 @@ export class RunSegments {
   }
 
   #save(segment: Segment): void {
+    if (segment.ids.byteLength > this.#limits.idsBytes) return;
     this.#sql.exec(
       "INSERT OR REPLACE INTO segments (first_start, ids, terms) VALUES (?, ?, ?)",
       segment.firstStart,

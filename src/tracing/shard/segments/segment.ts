@@ -71,10 +71,13 @@ export class Segment {
   readonly firstStart: number;
   /** The latest start among the runs that were added since the shard was opened. */
   lastStart: number;
+  /** How many runs it had when it could not be divided; 0 before that. */
+  indivisibleRuns = 0;
   /** Whether its row in `segments` is missing or incomplete. */
   isOpen: boolean;
   /** The texts of an open segment's runs; null if they must be read from the runs. */
   texts: TextFilter | null;
+  #earliestStart: number;
   #ids: Uint32Array;
   #count: number;
   readonly #terms: Uint8Array;
@@ -82,6 +85,7 @@ export class Segment {
   constructor(firstStart: number, stored?: { ids: ArrayBuffer; terms: ArrayBuffer }) {
     this.firstStart = firstStart;
     this.lastStart = firstStart;
+    this.#earliestStart = stored === undefined ? Infinity : firstStart;
     this.isOpen = stored === undefined;
     this.texts = stored === undefined ? new TextFilter() : null;
     this.#ids = stored === undefined ? new Uint32Array(FIRST_HASHES) : new Uint32Array(stored.ids);
@@ -92,6 +96,15 @@ export class Segment {
   /** Number of runs that were added. */
   get size(): number {
     return this.#count;
+  }
+
+  /**
+   * Returns whether it has more runs than this and can perhaps be divided: runs with the same start stay together, and
+   * after an attempt that failed, it must have twice as many runs before the next one.
+   */
+  isToBeDivided(mostRuns: number): boolean {
+    const few = Math.max(mostRuns, 2 * this.indivisibleRuns);
+    return this.#count > few && this.#earliestStart < this.lastStart;
   }
 
   get ids(): Uint32Array {
@@ -116,6 +129,7 @@ export class Segment {
     this.#ids[this.#count] = hash;
     this.#count += 1;
     this.lastStart = Math.max(this.lastStart, start);
+    this.#earliestStart = Math.min(this.#earliestStart, start);
   }
 
   mayHave(term: number): boolean {
