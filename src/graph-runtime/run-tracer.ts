@@ -4,7 +4,7 @@ import {
   type LangChainTracerFields,
 } from "@langchain/core/tracers/tracer_langchain";
 import { withoutHidden } from "./hidden-values.ts";
-import type { RunPort, RunSpec } from "./protocol.ts";
+import type { RunPort, RunSpec, TraceSpec } from "./protocol.ts";
 import { type RootRun, rootRun } from "./trace-json.ts";
 import { TraceQueue } from "./trace-queue.ts";
 import { isUserKey } from "./run-config.ts";
@@ -17,25 +17,36 @@ type RunRecorder = {
   close: () => Promise<void>;
 };
 
-/** Returns null when the run is not to be traced, or cannot be. */
+/** Returns null when neither the platform nor the project traces the run, or it cannot be traced. */
 export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecorder | null {
-  if (spec.trace === null) return null;
-  const queue = new TraceQueue((batch) => port.trace(batch));
-  const { started_at, metadata } = spec.trace;
-  const root = {
-    ...rootRun(spec.run_id, started_at),
-    // An attempt that continues receives no input; the trace shows the input of the first attempt.
-    inputs: spec.resuming ? asRecord(spec.command ?? spec.input) : null,
-  };
+  const { trace } = spec;
+  if (trace === null && !isRequestedByEnvironment()) return null;
+  const queue = trace === null ? null : new TraceQueue((batch) => port.trace(batch));
   try {
     const others = new PendingWrites();
-    const tracer = new RunTracer({ ...traceDestinations(queue, others), metadata }, root);
-    return { tracer, close: async () => void (await Promise.all([queue.close(), others.ended()])) };
+    const fields = { ...traceDestinations(queue, others), ...metadataOf(spec) };
+    const tracer = new RunTracer(fields, trace === null ? null : tracedRoot(spec, trace));
+    return {
+      tracer,
+      close: async () => void (await Promise.all([queue?.close(), others.ended()])),
+    };
   } catch (error) {
     // The environment configures LangChain's tracer in a way that is not possible; the run continues without a trace.
     console.error({ event: "trace_lost", run_id: spec.run_id, error: String(error) });
     return null;
   }
+}
+
+function metadataOf({ trace }: RunSpec): Pick<LangChainTracerFields, "metadata"> {
+  return trace === null ? {} : { metadata: trace.metadata };
+}
+
+function tracedRoot(spec: RunSpec, { started_at }: TraceSpec): TracedRoot {
+  return {
+    ...rootRun(spec.run_id, started_at),
+    // An attempt that continues receives no input; the trace shows the input of the first attempt.
+    inputs: spec.resuming ? asRecord(spec.command ?? spec.input) : null,
+  };
 }
 
 type TracedTree = ReturnType<LangChainTracer["getRunTreeWithTracingConfig"]>;
@@ -47,9 +58,10 @@ type TracedRoot = RootRun & { inputs: Record<string, unknown> | null };
  * that the runs they record become part of the trace.
  */
 class RunTracer extends LangChainTracer {
-  readonly #root: TracedRoot;
+  readonly #root: TracedRoot | null;
 
-  constructor(fields: LangChainTracerFields, root: TracedRoot) {
+  /** Without a root, that of the trace is as LangChain has it. */
+  constructor(fields: LangChainTracerFields, root: TracedRoot | null) {
     super(fields);
     this.#root = root;
   }
@@ -89,9 +101,10 @@ class RunTracer extends LangChainTracer {
   }
 
   override _addRunToRunMap(run: Run): ReturnType<LangChainTracer["_addRunToRunMap"]> {
-    if (run.id !== this.#root.id) return super._addRunToRunMap(run);
-    const start_time = Date.parse(this.#root.start_time);
-    return super._addRunToRunMap({ ...run, start_time, inputs: this.#root.inputs ?? run.inputs });
+    const root = this.#root;
+    if (run.id !== root?.id) return super._addRunToRunMap(run);
+    const start_time = Date.parse(root.start_time);
+    return super._addRunToRunMap({ ...run, start_time, inputs: root.inputs ?? run.inputs });
   }
 
   /** Nothing reads the list of children, which would hold every value of the run until its end. */
@@ -148,36 +161,30 @@ class PendingWrites {
 }
 
 /**
- * Returns the destinations of the trace: the queue and, if the project's environment requests tracing, the
- * destination configured there. LangChain would not add a tracer of its own, because one is already present.
+ * Returns the destinations of the trace: the queue, if the platform traces the run, and the destination configured in
+ * the project's environment, if that requests tracing. LangChain would not add a tracer of its own, because one is
+ * already present.
  */
-function traceDestinations(queue: TraceQueue, others: PendingWrites): Destinations {
-  // A single replica without an address: otherwise LangChain would take replicas from the environment.
-  const here = {};
-  if (!isRequestedByEnvironment()) {
-    const client: Client = {
-      createRun: async (run) => queue.post(withoutHidden(run)),
-      updateRun: async (id, run) => queue.patch(id, withoutHidden(run)),
-    };
-    return takesAddresses(client) ? { client, replicas: [here] } : { client };
-  }
-  const requested = new LangChainTracer();
-  const elsewhere = replicasOf(requested);
-  const theirs: AddressedClient = requested.client;
+function traceDestinations(queue: TraceQueue | null, others: PendingWrites): Destinations {
+  const requested = isRequestedByEnvironment() ? new LangChainTracer() : null;
+  const theirs: AddressedClient | undefined = requested?.client;
+  const elsewhere = requested === null ? [] : replicasOf(requested);
+  // A replica without an address: without any, LangChain would take replicas from the environment.
+  const replicas = queue === null ? elsewhere : [...elsewhere, {}];
   const isOurs = (to?: WriteOptions): boolean => to?.apiUrl === undefined;
   const isTheirs = (to?: WriteOptions): boolean => elsewhere.length === 0 || !isOurs(to);
   const client: AddressedClient = {
     // LangSmith's client mutates the runs that it is given.
     createRun: async (run: TracedCreate, to?: WriteOptions) => {
-      if (isOurs(to)) queue.post(withoutHidden(run));
-      if (isTheirs(to)) others.add(theirs.createRun({ ...run }, to));
+      if (isOurs(to)) queue?.post(withoutHidden(run));
+      if (theirs && isTheirs(to)) others.add(theirs.createRun({ ...run }, to));
     },
     updateRun: async (id: string, run: TracedUpdate, to?: WriteOptions) => {
-      if (isOurs(to)) queue.patch(id, withoutHidden(run));
-      if (isTheirs(to)) others.add(theirs.updateRun(id, { ...run }, to));
+      if (isOurs(to)) queue?.patch(id, withoutHidden(run));
+      if (theirs && isTheirs(to)) others.add(theirs.updateRun(id, { ...run }, to));
     },
   };
-  return takesAddresses(client) ? { client, replicas: [...elsewhere, here] } : { client };
+  return replicas.length > 0 && takesAddresses(client) ? { client, replicas } : { client };
 }
 
 let addressed: boolean | undefined;

@@ -1,9 +1,9 @@
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
-import { afterEach, assert, expect, test, vi } from "vitest";
+import { afterEach, assert, test, vi } from "vitest";
 import { runnableConfig } from "../../../src/graph-runtime/run-config.ts";
 import { PassingCheckpointer } from "../../../src/graph-runtime/passing-checkpointer.ts";
 import { traceRun } from "../../../src/graph-runtime/run-tracer.ts";
-import { RUN_ID, specOf } from "./support/traced-run.ts";
+import { specOf, STARTED_AT } from "./support/traced-run.ts";
 
 const graph = new StateGraph(Annotation.Root({ text: Annotation<string> }))
   .addNode("echo", ({ text }) => ({ text: `${text}!` }))
@@ -15,34 +15,43 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("a run does not wait for the project's own destination of traces, but its isolate does", async () => {
-  vi.stubEnv("LANGSMITH_TRACING", "true");
-  vi.stubEnv("LANGSMITH_API_KEY", "key");
-  vi.stubEnv("LANGSMITH_ENDPOINT", "https://langsmith.test");
-  const reachable = Promise.withResolvers<void>();
-  const sent: string[] = [];
-  vi.stubGlobal("fetch", async (_url: string, init?: { body?: unknown }) => {
-    await reachable.promise;
-    if (init?.body !== undefined) sent.push(await new Response(init.body as string).text());
-    return Response.json({});
-  });
-  const batches: string[] = [];
-  const spec = specOf({ input: { text: "hello" } });
-  const trace = traceRun(spec, { trace: async ({ json }) => void batches.push(json) });
-  assert(trace !== null);
-  const config = runnableConfig(spec, new PassingCheckpointer());
+const OURS = { started_at: STARTED_AT, metadata: { deployment_id: "deployment-1" } };
 
-  expect(await graph.invoke({ text: "hello" }, { ...config, callbacks: [trace.tracer] })).toEqual({
-    text: "hello!",
-  });
+test.for([
+  { of: "a run", trace: OURS },
+  { of: "a run that the platform does not trace", trace: null },
+])(
+  "$of does not wait for the project's own destination of traces, but its isolate does",
+  async ({ trace: spec }, { expect }) => {
+    vi.stubEnv("LANGSMITH_TRACING", "true");
+    vi.stubEnv("LANGSMITH_API_KEY", "key");
+    vi.stubEnv("LANGSMITH_ENDPOINT", "https://langsmith.test");
+    const reachable = Promise.withResolvers<void>();
+    const sent: string[] = [];
+    vi.stubGlobal("fetch", async (_url: string, init?: { body?: unknown }) => {
+      await reachable.promise;
+      if (init?.body !== undefined) sent.push(await new Response(init.body as string).text());
+      return Response.json({});
+    });
+    const run_id = crypto.randomUUID();
+    const run = specOf({ run_id, input: { text: "hello" }, trace: spec });
+    const batches: string[] = [];
+    const trace = traceRun(run, { trace: async ({ json }) => void batches.push(json) });
+    assert(trace !== null);
+    const config = runnableConfig(run, new PassingCheckpointer());
 
-  let isClosed = false;
-  const closed = trace.close().then(() => {
-    isClosed = true;
-  });
-  await vi.waitUntil(() => batches.length > 0);
-  expect(isClosed).toBe(false);
-  reachable.resolve();
-  await closed;
-  expect(sent.join("\n")).toContain(`"id":"${RUN_ID}"`);
-});
+    const answer = await graph.invoke({ text: "hello" }, { ...config, callbacks: [trace.tracer] });
+    expect(answer).toEqual({ text: "hello!" });
+
+    let isClosed = false;
+    const closed = trace.close().then(() => {
+      isClosed = true;
+    });
+    if (spec !== null) await vi.waitUntil(() => batches.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([isClosed, batches.length]).toEqual([false, spec === null ? 0 : 1]);
+    reachable.resolve();
+    await closed;
+    expect(sent.join("\n")).toContain(`"id":"${run_id}"`);
+  },
+);
