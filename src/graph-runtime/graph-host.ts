@@ -1,6 +1,7 @@
 import "./bundle-paths.ts";
 import "./async-context.ts";
 import "./batched-store.ts";
+import "./failed-fetch.ts";
 import { version as langGraphVersion } from "@langchain/langgraph/package.json";
 import { waitUntil, WorkerEntrypoint } from "cloudflare:workers";
 import type { ServerRuntime } from "@langchain/langgraph-sdk";

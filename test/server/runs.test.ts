@@ -320,6 +320,21 @@ describe("a run that fails", () => {
     expect(await client.threads.get(thread_id)).toMatchObject({ status: "idle", error: null });
   });
 
+  test.for([
+    ["https://unknown.invalid", /^fetch failed: no host of this name, .*reference = \w+\): /],
+    ["http://127.0.0.1:1", /^Network connection lost\.: /],
+  ] as const)(
+    "names the host that it did not reach: %s",
+    async ([host, reason], { client, expect }) => {
+      const input = { request: { url: `${host}/path?token=secret`, headers: {}, body: {} } };
+      const thread_id = await newThread(client);
+      await client.runs.wait(thread_id, "connected", { input, raiseError: false });
+      const { error } = (await client.threads.get(thread_id)) as { error?: { message: string } };
+      expect(error).toEqual({ error: "Error", message: expect.stringMatching(reason) });
+      expect(error?.message.endsWith(`: ${host}`)).toBe(true);
+    },
+  );
+
   test("ends with an error when a string was thrown", async ({ client, expect }) => {
     const events = await collect(
       client.runs.stream(null, "throws", { input: { kind: "string", message: "just text" } }),
