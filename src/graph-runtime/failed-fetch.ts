@@ -15,7 +15,7 @@ export function namingFailures(fetch: typeof globalThis.fetch): typeof globalThi
         const { message, stack } = error;
         error.message = UNEXPLAINED.test(message)
           ? `fetch failed: no host of this name, or no connection that TLS accepts (${message}): ${origin}`
-          : `${message}: ${origin}`;
+          : `${message.replace(/\.$/, "")}: ${origin}`;
         if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
       }
       throw error;

@@ -322,7 +322,7 @@ describe("a run that fails", () => {
 
   test.for([
     ["https://unknown.invalid", /^fetch failed: no host of this name, .*reference = \w+\): /],
-    ["http://127.0.0.1:1", /^Network connection lost\.: /],
+    ["http://127.0.0.1:1", /^Network connection lost: /],
   ] as const)(
     "names the host that it did not reach: %s",
     async ([host, reason], { client, expect }) => {
