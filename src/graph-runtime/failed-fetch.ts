@@ -1,9 +1,13 @@
 /** The whole message of the runtime for a failure whose reason it does not tell, such as an unknown host. */
-const UNEXPLAINED = /^internal error; reference = /;
+const UNEXPLAINED = /^internal error; reference = \w+$/;
+
+const NO_CONNECTION = "fetch failed: no host of this name, or no connection that TLS accepts";
+
+const LOST = "Network connection lost.";
 
 /**
- * Returns a `fetch` whose errors name the address: the runtime's own say "Network connection lost.", or nothing but
- * "internal error". They stay the same objects in all else, as callers decide by it whether to try again.
+ * Returns a `fetch` whose errors name the address where the runtime's own do not. They stay the same objects, as callers
+ * decide by them whether to try again.
  */
 export function namingFailures(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
@@ -11,16 +15,19 @@ export function namingFailures(fetch: typeof globalThis.fetch): typeof globalThi
       return await fetch(input, init);
     } catch (error) {
       const origin = originOf(input);
-      if (error instanceof Error && origin !== null && error.name !== "AbortError") {
-        const { message, stack } = error;
-        error.message = UNEXPLAINED.test(message)
-          ? `fetch failed: no host of this name, or no connection that TLS accepts (${message}): ${origin}`
-          : `${message.replace(/\.$/, "")}: ${origin}`;
-        if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
-      }
+      if (error instanceof Error && origin !== null) nameAddress(error, origin);
       throw error;
     }
   };
+}
+
+/** Leaves other errors alone: the reason of an abort is the caller's own. */
+function nameAddress(error: Error, origin: string): void {
+  const { message, stack } = error;
+  if (message === LOST) error.message = `Network connection lost: ${origin}`;
+  else if (UNEXPLAINED.test(message)) error.message = `${NO_CONNECTION} (${message}): ${origin}`;
+  else return;
+  if (stack !== undefined) error.stack = stack.replace(message, () => error.message);
 }
 
 /** Returns the address without path and query, which can contain secrets; null if there is none. */
