@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { PluginBuild, Plugin } from "esbuild";
+import { addCommand } from "./package-manager.ts";
 import { withZodNamespaces } from "./zod-imports.ts";
 
 /** The packages in which imports by a variable are rewritten. */
@@ -39,7 +40,7 @@ export function variableImportsPlugin(projectDir: string): Plugin {
           if (file !== null)
             cases.push(`case ${JSON.stringify(name)}: return import(${JSON.stringify(file)});`);
         }
-        const contents = `${source.replaceAll(VARIABLE_IMPORT, "__threadworks_import($1)")}\n${importer(cases)}`;
+        const contents = `${source.replaceAll(VARIABLE_IMPORT, "__threadworks_import($1)")}\n${importer(cases, addCommand(projectDir, []))}`;
         return { contents, loader: "js", resolveDir: dirname(path) };
       });
     },
@@ -60,14 +61,14 @@ async function installedEntry(
 
 /**
  * Returns the function that replaces `import`. The error's code and text are those of Node, which LangChain
- * checks.
+ * checks; `adding` is the command that adds a package to the project.
  */
-function importer(cases: readonly string[]): string {
+function importer(cases: readonly string[], adding: string): string {
   return `function __threadworks_import(name) {
   switch (name) {
     ${cases.join("\n    ")}
   }
-  const error = new Error(\`Cannot find package '\${name}': run npm install \${name}, then build the project again\`);
+  const error = new Error(\`Cannot find package '\${name}': run ${adding} \${name}, then build the project again\`);
   return Promise.reject(Object.assign(error, { code: "ERR_MODULE_NOT_FOUND" }));
 }
 `;
