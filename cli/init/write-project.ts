@@ -2,7 +2,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:
 import { basename, join, relative } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { deploymentName } from "../deploy/deployment-name.ts";
-import { ownVersion, REPO_ROOT } from "../invocation.ts";
+import { REPO_ROOT } from "../invocation.ts";
+import { ownDependency } from "./own-dependency.ts";
 import { templateManifest } from "./template-manifest.ts";
 
 const TEMPLATE = join(REPO_ROOT, "template");
@@ -31,7 +32,8 @@ export function writeProject(folder: string): string[] {
   try {
     mkdirSync(folder, { recursive: true });
     for (const { from, to } of files) cpSync(from, join(folder, to));
-    const manifest = templateManifest(deploymentName(basename(folder).toLowerCase()), ownVersion());
+    const name = deploymentName(basename(folder).toLowerCase());
+    const manifest = templateManifest(name, ownDependency(folder));
     writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   } catch (error) {
     throw new CliError(`${folder} cannot be written: ${(error as Error).message}`);

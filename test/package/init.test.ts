@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { onTestFinished, test } from "vitest";
-import { createPackage } from "./support/installed-package.ts";
+import { createPackage, installedPackage } from "./support/installed-package.ts";
 import { userProject } from "./support/user-project.ts";
 
 test("a new project has an agent whose test passes with npm test", async ({ expect }) => {
@@ -49,8 +49,17 @@ test("npm init threadworks writes the same project, from a package without depen
   expect(read("first")).toEqual(read("second"));
   expect(read("first")).toHaveLength(8);
   const scripts = { dev: "threadworks dev", test: "node --test", deploy: "threadworks deploy" };
-  const manifest = readFileSync(join(project.folder, "first/package.json"), "utf8");
-  expect(JSON.parse(manifest)).toMatchObject({ name: "first", scripts });
+  const manifestOf = (name: string): unknown =>
+    JSON.parse(readFileSync(join(project.folder, name, "package.json"), "utf8"));
+  const { tarball, version } = installedPackage();
+  expect(manifestOf("first")).toMatchObject({
+    name: "first",
+    scripts,
+    devDependencies: { threadworks: version },
+  });
+  // What was installed from a file need not be in a registry.
+  const threadworks = `file:${relative(folder, tarball)}`;
+  expect(manifestOf("second")).toMatchObject({ name: "second", devDependencies: { threadworks } });
 });
 
 test("init overwrites no file, and names the existing ones", async ({ expect }) => {

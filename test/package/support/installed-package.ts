@@ -27,7 +27,12 @@ export default async function installPackage(): Promise<void> {
 }
 
 /** Returns the folder whose `node_modules` has the package and the dependencies of the template of `init`. */
-export function installedPackage(): { installed: string; tarball: string; user: object } {
+export function installedPackage(): {
+  installed: string;
+  tarball: string;
+  version: string;
+  user: object;
+} {
   const manifest = readFileSync(join(BUILT, "package.json"), "utf8");
   const { version } = JSON.parse(manifest) as { version: string };
   const { devDependencies: _, ...user } = templateManifest("user", version) as {
@@ -35,7 +40,7 @@ export function installedPackage(): { installed: string; tarball: string; user: 
   };
   const hash = createHash("sha256").update(manifest).update(JSON.stringify(user));
   const installed = join(cacheFolder(), hash.digest("hex").slice(0, HASH_CHARS));
-  return { installed, tarball: join(installed, `threadworks-${version}.tgz`), user };
+  return { installed, tarball: join(installed, `threadworks-${version}.tgz`), version, user };
 }
 
 /** Returns the folder of the package that `npm init threadworks` fetches. */
