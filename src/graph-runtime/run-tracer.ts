@@ -3,11 +3,11 @@ import {
   LangChainTracer,
   type LangChainTracerFields,
 } from "@langchain/core/tracers/tracer_langchain";
-import { withoutHidden } from "./hidden-values.ts";
 import type { RunPort, RunSpec, TraceSpec } from "./protocol.ts";
 import { type RootRun, rootRun } from "./trace-json.ts";
 import { TraceQueue } from "./trace-queue.ts";
 import { isUserKey } from "./run-config.ts";
+import { isTracedElsewhere, PendingWrites, traceDestinations } from "./trace-destinations.ts";
 
 /** Records a run while it is in progress. */
 type RunRecorder = {
@@ -20,7 +20,7 @@ type RunRecorder = {
 /** Returns null when neither the platform nor the project traces the run, or it cannot be traced. */
 export function traceRun(spec: RunSpec, port: Pick<RunPort, "trace">): RunRecorder | null {
   const { trace } = spec;
-  if (trace === null && !isRequestedByEnvironment()) return null;
+  if (trace === null && !isTracedElsewhere()) return null;
   const queue = trace === null ? null : new TraceQueue((batch) => port.trace(batch));
   try {
     const others = new PendingWrites();
@@ -119,104 +119,4 @@ function withoutUser(metadata: Record<string, unknown>): Record<string, unknown>
 function asRecord(value: unknown): Record<string, unknown> {
   const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
   return isRecord ? { ...value } : { input: value };
-}
-
-type Client = NonNullable<LangChainTracerFields["client"]>;
-
-type TracedCreate = Parameters<Client["createRun"]>[0];
-
-type TracedUpdate = Parameters<Client["updateRun"]>[1];
-
-type Destinations = Pick<LangChainTracerFields, "client" | "replicas">;
-
-/** The address of the replica that a write is for; absent when it is for the tracer's own client. */
-type WriteOptions = { apiUrl?: string };
-
-/** LangSmith's client. Both methods accept a replica's address, although the interface does not declare it. */
-type AddressedClient = {
-  createRun: (run: TracedCreate, to?: WriteOptions) => Promise<void>;
-  updateRun: (id: string, run: TracedUpdate, to?: WriteOptions) => Promise<void>;
-};
-
-/**
- * Writes to the project's own destination. A run does not wait for them: LangSmith's client answers that of the root
- * when the whole trace has arrived, or when its retries have failed after more than a minute.
- */
-class PendingWrites {
-  readonly #writes = new Set<Promise<void>>();
-
-  add(write: Promise<void>): void {
-    const ended = write
-      .catch((error: unknown) => {
-        console.error({ event: "project_trace_lost", error: String(error) });
-      })
-      .finally(() => this.#writes.delete(ended));
-    this.#writes.add(ended);
-  }
-
-  /** Resolves when no write is pending. Never rejects. */
-  async ended(): Promise<void> {
-    while (this.#writes.size > 0) await Promise.all(this.#writes);
-  }
-}
-
-/**
- * Returns the destinations of the trace: the queue, if the platform traces the run, and the destination configured in
- * the project's environment, if that requests tracing. LangChain would not add a tracer of its own, because one is
- * already present.
- */
-function traceDestinations(queue: TraceQueue | null, others: PendingWrites): Destinations {
-  const requested = isRequestedByEnvironment() ? new LangChainTracer() : null;
-  const theirs: AddressedClient | undefined = requested?.client;
-  const elsewhere = requested === null ? [] : replicasOf(requested);
-  // A replica without an address: without any, LangChain would take replicas from the environment.
-  const replicas = queue === null ? elsewhere : [...elsewhere, {}];
-  const isOurs = (to?: WriteOptions): boolean => to?.apiUrl === undefined;
-  const isTheirs = (to?: WriteOptions): boolean => elsewhere.length === 0 || !isOurs(to);
-  const client: AddressedClient = {
-    // LangSmith's client mutates the runs that it is given.
-    createRun: async (run: TracedCreate, to?: WriteOptions) => {
-      if (isOurs(to)) queue?.post(withoutHidden(run));
-      if (theirs && isTheirs(to)) others.add(theirs.createRun({ ...run }, to));
-    },
-    updateRun: async (id: string, run: TracedUpdate, to?: WriteOptions) => {
-      if (isOurs(to)) queue?.patch(id, withoutHidden(run));
-      if (theirs && isTheirs(to)) others.add(theirs.updateRun(id, { ...run }, to));
-    },
-  };
-  return replicas.length > 0 && takesAddresses(client) ? { client, replicas } : { client };
-}
-
-let addressed: boolean | undefined;
-
-/**
- * Returns whether replicas have addresses in the project's version of `langsmith`. Older ones, such as 0.3.40, take each
- * replica as a pair that names a project, fail on any other, and read none from the environment.
- */
-function takesAddresses(client: Client): boolean {
-  if (addressed === undefined) {
-    const [replica] = replicasOf(new LangChainTracer({ client, replicas: [["probe", undefined]] }));
-    addressed = !Array.isArray(replica);
-  }
-  return addressed;
-}
-
-const TRACING_VARIABLES = [
-  "LANGSMITH_TRACING_V2",
-  "LANGCHAIN_TRACING_V2",
-  "LANGSMITH_TRACING",
-  "LANGCHAIN_TRACING",
-] as const;
-
-function isRequestedByEnvironment(): boolean {
-  return TRACING_VARIABLES.some((name) => process.env[name] === "true");
-}
-
-/** Returns a tracer's replicas; if it was given none, those that LANGSMITH_RUNS_ENDPOINTS names. */
-function replicasOf(tracer: LangChainTracer): NonNullable<LangChainTracerFields["replicas"]> {
-  // The oldest versions know no replicas.
-  if (!("getRunTreeWithTracingConfig" in tracer)) return [];
-  const id = crypto.randomUUID();
-  tracer._createRunForChainStart({ lc: 1, type: "not_implemented", id: ["probe"] }, {}, id);
-  return tracer.getRunTreeWithTracingConfig(id)?.replicas ?? [];
 }
