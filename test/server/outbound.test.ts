@@ -179,7 +179,12 @@ describe("an allowed request", () => {
   }) => {
     const gone = await startUpstream(() => {});
     await gone.close();
-    expect(await get(deployment, gone.url)).toBe("Error: Network connection lost.");
+    expect(await get(deployment, `${gone.url}/a`)).toBe(
+      `Error: Network connection lost: ${gone.url}`,
+    );
+    expect(await get(deployment, "https://unknown.invalid/a")).toMatch(
+      /^Error: fetch failed: no host of this name, .*: https:\/\/unknown\.invalid$/,
+    );
   });
 });
 

@@ -117,10 +117,14 @@ describe("a copied manager", () => {
     });
     class Managers extends CallbackManager {}
     copyMetadataOnce(Managers);
-    const { copy } = Managers.prototype;
-    for (const options of [[], [[new Counting()], false], [[new Counting()]]] as const) {
-      const copied = copy.call(manager, ...(options as Parameters<typeof copy>));
-      expect(copied).toEqual(manager.copy(...(options as Parameters<typeof copy>)));
+    const others: Parameters<CallbackManager["copy"]>[] = [
+      [],
+      [[new Counting()]],
+      [[new Counting()], false],
+    ];
+    for (const options of others) {
+      const copied = Managers.prototype.copy.apply(manager, options);
+      expect(copied).toEqual(manager.copy(...options));
       expect(copied.inheritableMetadata).toStrictEqual({ both: "here", undefined });
     }
     expect(manager.metadata).toEqual({ own: 1, both: "here", undefined });

@@ -90,6 +90,9 @@ function named(runs: readonly RecordedRun[], name: string): RecordedRun {
   return run;
 }
 
+/** What a tracer knows of the runs that have not ended. */
+type Trees = LangChainTracer & { runTreeMap: Map<string, unknown> };
+
 const hello = { input: { messages: [{ role: "user", content: "hello" }] } };
 
 afterEach(() => {
@@ -296,14 +299,13 @@ describe("a traced run", () => {
     const pairs: [unknown, unknown][] = [];
     const graph = new StateGraph(State)
       .addNode("node", (_state, runtime) => {
-        const { callbacks } = runtime as unknown as { callbacks: { handlers: LangChainTracer[] } };
+        const { callbacks } = runtime as unknown as { callbacks: { handlers: Trees[] } };
         const [tracer] = callbacks.handlers;
         assert(tracer !== undefined);
-        const { getRunTreeWithTracingConfig } = LangChainTracer.prototype;
         for (const id of [...tracer.runTreeMap.keys(), "unknown"]) {
           pairs.push([
             tracer.getRunTreeWithTracingConfig(id),
-            getRunTreeWithTracingConfig.call(tracer, id),
+            LangChainTracer.prototype.getRunTreeWithTracingConfig.call(tracer, id),
           ]);
         }
         return { text: "1" };
