@@ -13,7 +13,7 @@ type SegmentLimits = {
   mostRuns: number;
   /** Maximum number of segments besides the last that lack their row, before these rows are written. */
   open: number;
-  /** A segment with more of them, all with one start, has no row: a value of SQLite has 2 MB at most. */
+  /** A segment with more of them, all with one start, has no row: on Cloudflare a value has 2 MB at most. */
   idsBytes: number;
 };
 
