@@ -4,6 +4,13 @@ export type PlannedToolCall = { name: string; args: Record<string, string> };
 export type Reply = { text: string; toolCalls: PlannedToolCall[] };
 
 const EXPRESSION = /[-(\d][-+*/().\d\s]*[-+*/][-+*/().\d\s]*[)\d]/;
+/** Other ways to write an operator. */
+const OPERATORS: [RegExp, string][] = [
+  [/\b(?:times|multiplied by)\b|×|(?<=\d\s*)x(?=\s*\d)/gi, "*"],
+  [/\bdivided by\b|÷/gi, "/"],
+  [/\bplus\b/gi, "+"],
+  [/\bminus\b|−/gi, "-"],
+];
 const CITIES =
   /\b(?:in|for|at|of)\s+(\p{Lu}[\p{L}'-]*(?:[ ]\p{Lu}[\p{L}'-]*)*(?:(?:,| and|, and)\s+\p{Lu}[\p{L}'-]*(?:[ ]\p{Lu}[\p{L}'-]*)*)*)/u;
 const TIME_ZONE = /\b(?:UTC|[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+)\b/;
@@ -31,7 +38,8 @@ export function planReply(messages: BaseMessage[], toolNames: ReadonlySet<string
 
 function planToolCalls(question: string): PlannedToolCall[] {
   const calls: PlannedToolCall[] = [];
-  const expression = EXPRESSION.exec(question)?.[0];
+  const written = OPERATORS.reduce((text, [ways, sign]) => text.replace(ways, sign), question);
+  const expression = EXPRESSION.exec(written)?.[0];
   if (expression !== undefined) {
     calls.push({ name: "calculator", args: { expression: expression.trim() } });
   }
