@@ -10,7 +10,7 @@ test.for([
   ["how much is (1 plus 2.5) multiplied by 4, please", "(1 + 2.5) * 4"],
   ["9 ÷ 3 − 1", "9 / 3 - 1"],
   ["What is 12 * 7?", "12 * 7"],
-])("%s is calculated", ([question, expression]) => {
+] as const)("%s is calculated", ([question, expression]) => {
   const { toolCalls } = planReply([new HumanMessage(question)], TOOLS);
   expect(toolCalls).toEqual([{ name: "calculator", args: { expression } }]);
 });
