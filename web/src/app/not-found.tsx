@@ -1,13 +1,17 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { EmptyState } from "../ui/empty-state.tsx";
+import { Page } from "../ui/page.tsx";
 
 export function NotFound(): ReactNode {
   return (
-    <EmptyState title="There is no such page">
-      <p>
-        Go to the <Link href="/agents">agents</Link> or to their <Link href="/traces">traces</Link>.
-      </p>
-    </EmptyState>
+    <Page title="Not found">
+      <EmptyState title="There is no such page">
+        <p>
+          Go to the <Link href="/agents">agents</Link> or to their{" "}
+          <Link href="/traces">traces</Link>.
+        </p>
+      </EmptyState>
+    </Page>
   );
 }
