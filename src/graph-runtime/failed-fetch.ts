@@ -1,5 +1,4 @@
-/** The whole message of the runtime for a failure whose reason it does not tell, such as an unknown host. */
-const UNEXPLAINED = /^internal error; reference = \w+$/;
+import { UNEXPLAINED } from "../lib/unexplained-error.ts";
 
 const NO_CONNECTION = "fetch failed: no host of this name, or no connection that TLS accepts";
 

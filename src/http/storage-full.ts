@@ -1,12 +1,10 @@
 import { log } from "../lib/log.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { isDiskFull } from "../lib/local-disk.ts";
+import { UNEXPLAINED } from "../lib/unexplained-error.ts";
 
 /** The messages of SQLite, D1 and the operating system. */
 const FULL = /database or disk is full|exceeded maximum db size|no space left on device/i;
-
-/** The whole message that the runtime gives for an internal failure, such as a failed write to the disk. */
-const UNEXPLAINED = /^internal error; reference = /;
 
 const MAX_CAUSES = 5;
 
