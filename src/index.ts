@@ -15,6 +15,7 @@ import { runSweep } from "./work/sweep.ts";
 
 export { GraphHost } from "#project";
 export { BuildPackages } from "./control-plane/builds/build-packages.ts";
+export { AssistantCacheObject } from "./agent-server/assistants/assistant-cache-object.ts";
 export { StoreObject } from "./agent-server/store/store-object.ts";
 export { DeploymentLogObject } from "./deployment-log/deployment-log-object.ts";
 export { ThreadCommands } from "./agent-server/threads/commands/execute-command.ts";

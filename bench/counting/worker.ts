@@ -36,6 +36,7 @@ function counting<Base extends ObjectClass>(name: string, base: Base): Base {
   return Counting as unknown as Base;
 }
 
+export const AssistantCacheObject = counting("AssistantCacheObject", classes.AssistantCacheObject);
 export const StoreObject = counting("StoreObject", classes.StoreObject);
 export const DeploymentLogObject = counting("DeploymentLogObject", classes.DeploymentLogObject);
 export const ThreadIndexObject = counting("ThreadIndexObject", classes.ThreadIndexObject);

@@ -4,6 +4,7 @@ import { deleteWebhookKeys } from "../db/webhook-keys-repo.ts";
 import { listThreadIds } from "../db/threads-repo.ts";
 import { mapLimited } from "../lib/map-limited.ts";
 import type { Scope } from "../lib/scope.ts";
+import { forgetAllAssistants } from "./assistants/assistant-cache.ts";
 import { storeOf } from "./store/store-object.ts";
 import { threadSeenBy } from "./threads/thread-stub.ts";
 import { threadDatabases } from "./threads/index/thread-databases.ts";
@@ -31,6 +32,7 @@ export async function removeScope(env: Env, scope: Scope): Promise<boolean> {
   if (ids.length >= THREADS_PER_CALL) return false;
   await storeOf(env, scope).erase();
   await deleteAssistantsOf(env.DB, scope);
+  await forgetAllAssistants(env, scope);
   await deleteWebhookKeys(env.DB, scope);
   return true;
 }

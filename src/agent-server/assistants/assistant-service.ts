@@ -29,6 +29,7 @@ import {
   ofRevision,
   restoreDefaultAssistant,
 } from "./default-assistants.ts";
+import { forgetAssistant } from "./assistant-cache.ts";
 import { toAssistantId } from "./assistant-id.ts";
 import { findAssistantRow } from "./resolve-assistant.ts";
 import type {
@@ -83,6 +84,7 @@ export async function createAssistant(
     ...insertAssistant(DB, row),
     selectAssistant(DB, scope, id),
   ]);
+  await forgetAssistant(call.env, scope, id);
   const stored = selected?.results[0] ?? row;
   if (inserted?.meta.changes === 0) {
     const isSeen = filter === null || matchesMetadata(JSON.parse(stored.metadata), filter);
@@ -132,7 +134,9 @@ export async function patchAssistant(
     );
     const [, updated] = await call.env.DB.batch<AssistantRow>(updates);
     const row = updated?.results[0];
-    if (row !== undefined) return toAssistantJson(row);
+    if (row === undefined) continue;
+    await forgetAssistant(call.env, call.scope, row.assistant_id);
+    return toAssistantJson(row);
   }
   throw new ApiError("conflict", "Assistant is being changed by other requests");
 }
@@ -157,7 +161,10 @@ export async function setLatestVersion(
     Date.now(),
   );
   const row = await restored.first<AssistantRow>();
-  if (row !== null) return toAssistantJson(await ofRevision(call, row));
+  if (row !== null) {
+    await forgetAssistant(call.env, call.scope, assistant_id);
+    return toAssistantJson(await ofRevision(call, row));
+  }
   const current = await findAssistantRow(call, idOrGraph, access);
   if (current === null) throw assistantNotFound();
   // A default assistant that has just been created has version 1.
@@ -183,6 +190,7 @@ export async function removeAssistant(
   const [, deleted] = await DB.batch<{ assistant_id: string }>(deletion);
   if (deleted?.results.length === 0) throw assistantNotFound();
   forgetEnsured(scope);
+  await forgetAssistant(call.env, scope, id);
   if (threads !== null) await removeThreadsOf(call, id, threads);
 }
 

@@ -4,6 +4,7 @@ import { ApiError } from "../../lib/api-error.ts";
 import { matchesMetadata } from "../../lib/metadata-filter.ts";
 import type { Scope } from "../../lib/scope.ts";
 import { type Access, authorize } from "../auth/authorize.ts";
+import { cachedAssistant } from "./assistant-cache.ts";
 import { ofRevision, restoreDefaultAssistant } from "./default-assistants.ts";
 import { defaultAssistantId, toAssistantId } from "./assistant-id.ts";
 import { type Assistant, toAssistantJson } from "./assistant-json.ts";
@@ -26,24 +27,25 @@ export async function findAssistantRow(
   idOrGraph: string,
   { filter }: Access,
 ): Promise<AssistantRow | null> {
-  const row = await readRow(call, idOrGraph);
+  const id = toAssistantId(idOrGraph);
+  const row = await orDefault(call, id, await readRow(call, id));
   if (row === null || filter === null) return row;
   return matchesMetadata(JSON.parse(row.metadata), filter) ? row : null;
 }
 
-async function readRow(
+/** Returns the row; without one, that of the default assistant with this id, which is created if it has to be. */
+async function orDefault(
   call: AgentCall,
-  idOrGraph: string,
-  known: AssistantRow | null = null,
+  id: string,
+  found: AssistantRow | null,
 ): Promise<AssistantRow | null> {
-  const id = toAssistantId(idOrGraph);
-  const select = selectAssistant(call.env.DB, call.scope, id);
-  let row =
-    known !== null && isOf(call.scope, known, id) ? known : await select.first<AssistantRow>();
-  if (row === null && (await restoreDefaultAssistant(call, id))) {
-    row = await select.first<AssistantRow>();
-  }
+  const isRestored = found === null && (await restoreDefaultAssistant(call, id));
+  const row = isRestored ? await readRow(call, id) : found;
   return row === null ? null : ofRevision(call, row);
+}
+
+function readRow({ env, scope }: AgentCall, id: string): Promise<AssistantRow | null> {
+  return selectAssistant(env.DB, scope, id).first<AssistantRow>();
 }
 
 /**
@@ -56,7 +58,10 @@ export async function resolveAssistant(
   idOrGraph: string,
   known: AssistantRow | null = null,
 ): Promise<Assistant> {
-  const row = await readRow(call, idOrGraph, known);
+  const { env, scope } = call;
+  const id = toAssistantId(idOrGraph);
+  const isKnown = known !== null && isOf(scope, known, id);
+  const row = await orDefault(call, id, isKnown ? known : await cachedAssistant(env, scope, id));
   if (row === null || !(await mayRun(call, row))) {
     throw new ApiError(
       "not_found",
