@@ -5,7 +5,7 @@ import { GroupCommit } from "../../../src/tracing/shard/group-commit.ts";
 import { RUN_COLUMNS, type TracedRun } from "./run-trace.ts";
 
 /** The platform's own limits of a batch. */
-const BATCH = { maxItems: 50, maxSize: 4 * 1024 * 1024 };
+const BATCH = { maxItems: 50, maxSize: 4 * 1024 * 1024, maxGatherMs: 10 };
 
 /** Writes the rows of all threads to the index in D1, those that arrive together in one batch. */
 export class IndexObject extends DurableObject<{ DB: D1Database }> {

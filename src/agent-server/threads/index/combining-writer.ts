@@ -8,11 +8,19 @@ type Waiting<T> = KeyedWrite<T> & {
 /** Work that must run while no batch is being sent. */
 type Alone = { alone: () => Promise<void> };
 
-export type CombiningLimits = { maxItems: number; maxSize: number };
+export type CombiningLimits = {
+  maxItems: number;
+  maxSize: number;
+  /** Maximum milliseconds that a batch waits for more writes. */
+  maxGatherMs: number;
+};
 
 /**
  * Combines concurrent writes: while one batch is being sent, further writes wait and are sent together in the next
  * batch. Batches never overlap and keep the order of arrival.
+ *
+ * A batch that follows one of several writes waits for more of them, as long as that one took. Someone who makes one
+ * write after the other therefore never waits, and many at once share larger batches.
  */
 export class CombiningWriter<T> {
   readonly #send: (items: T[]) => Promise<void>;
@@ -20,6 +28,8 @@ export class CombiningWriter<T> {
   readonly #limits: CombiningLimits;
   #queue: (Waiting<T> | Alone)[] = [];
   #sending = false;
+  /** Milliseconds that the next batch waits for more writes. */
+  #gatherMs = 0;
 
   /** `replaces` returns whether writing only `newer` has the same effect as writing `older` and then `newer`. */
   constructor(
@@ -64,13 +74,19 @@ export class CombiningWriter<T> {
         await first.alone();
         continue;
       }
+      if (this.#gatherMs > 0) {
+        await new Promise((resolve) => setTimeout(resolve, this.#gatherMs));
+      }
       const batch = this.#nextBatch();
+      const startedAt = performance.now();
       try {
         await this.#send(batch.map(({ item }) => item));
         for (const done of batch.flatMap((waiting) => waiting.done)) done.resolve();
       } catch (error) {
         for (const done of batch.flatMap((waiting) => waiting.done)) done.reject(error);
       }
+      const took = performance.now() - startedAt;
+      this.#gatherMs = batch.length > 1 ? Math.min(took, this.#limits.maxGatherMs) : 0;
     }
     this.#sending = false;
   }

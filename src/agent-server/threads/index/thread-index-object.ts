@@ -7,6 +7,8 @@ import { formerThreadDatabases, threadDatabase } from "./thread-databases.ts";
 
 const MAX_BATCH_ROWS = 50;
 const MAX_BATCH_CHARS = 4 * 1024 * 1024;
+/** Maximum milliseconds that rows wait for those of other threads, while several threads change at once. */
+const MAX_GATHER_MS = 10;
 
 type IndexWrite =
   | { kind: "put"; scope: Scope; row: ThreadIndexRow }
@@ -22,7 +24,7 @@ export class ThreadIndexObject extends DurableObject<Env> {
     (writes) => this.#send(writes),
     (newer, older) =>
       newer.kind === "put" && older.kind === "put" && newer.row.version >= older.row.version,
-    { maxItems: MAX_BATCH_ROWS, maxSize: MAX_BATCH_CHARS },
+    { maxItems: MAX_BATCH_ROWS, maxSize: MAX_BATCH_CHARS, maxGatherMs: MAX_GATHER_MS },
   );
 
   /** Resolves when D1 has these rows, or newer ones. */
