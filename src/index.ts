@@ -26,6 +26,7 @@ export { RateLimitObject } from "./rate-limits/rate-limit-object.ts";
 export { HeldSpansObject } from "./tracing/ingest/held-spans-object.ts";
 export { RunIndexObject } from "./tracing/run-index/run-index-object.ts";
 export { RunShardObject } from "./tracing/shard/run-shard-object.ts";
+export { TraceRecorderObject } from "./agent-server/threads/traces/trace-recorder-object.ts";
 export { ThreadObject } from "./agent-server/threads/object/thread-object.ts";
 
 const app = createApp();

@@ -44,6 +44,7 @@ export const RateLimitObject = counting("RateLimitObject", classes.RateLimitObje
 export const HeldSpansObject = counting("HeldSpansObject", classes.HeldSpansObject);
 export const RunIndexObject = counting("RunIndexObject", classes.RunIndexObject);
 export const RunShardObject = counting("RunShardObject", classes.RunShardObject);
+export const TraceRecorderObject = counting("TraceRecorderObject", classes.TraceRecorderObject);
 export const ThreadObject = counting("ThreadObject", classes.ThreadObject);
 
 let d1StatementsBeforeFirstEvent = 0;

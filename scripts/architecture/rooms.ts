@@ -160,13 +160,14 @@ export const ROOMS: readonly Room[] = [
   {
     name: "agent-server/threads/traces",
     paths: ["src/agent-server/threads/traces"],
-    holds: "sending of the traces of a thread's runs to tracing",
+    holds: "sending of the traces of threads' runs to tracing",
     mayImport: [
       "agent-server/threads/storage",
       "agent-server/threads/contract",
       "agent-server/base",
       "tracing/doors",
       "graph-runtime",
+      "regions",
       "env",
       "lib",
     ],
@@ -365,6 +366,7 @@ export const ROOMS: readonly Room[] = [
       "agent-server/store",
       "agent-server/threads/index",
       "agent-server/threads/object",
+      "agent-server/threads/traces",
       "agent-server/webhooks",
       "bulk-export",
       "console",

@@ -3,12 +3,12 @@ import { afterEach, assert, beforeAll, describe, inject, test, vi } from "vitest
 import * as recorder from "../../src/tracing/record.ts";
 import { migrateIndex, newThread, type TestThread, textOf } from "./support.ts";
 
-const record = vi.spyOn(recorder, "recordRuns").mockResolvedValue();
+const record = vi.spyOn(recorder, "recordRuns").mockResolvedValue([]);
 
 beforeAll(() => migrateIndex(inject("migrations")));
 
 afterEach(() => {
-  record.mockReset().mockResolvedValue();
+  record.mockReset().mockResolvedValue([]);
 });
 
 type RecordedRun = {
@@ -25,11 +25,13 @@ type RecordedRun = {
 function recorded(workspaceId: string): { projects: Set<string>; runs: RecordedRun[] } {
   const runs = new Map<string, RecordedRun>();
   const projects = new Set<string>();
-  for (const [, workspace, project, { post, patch }] of record.mock.calls) {
+  for (const [, workspace, project, batches] of record.mock.calls) {
     if (workspace !== workspaceId) continue;
     projects.add(project);
-    for (const run of [...post, ...patch] as RecordedRun[]) {
-      runs.set(run.id, { ...runs.get(run.id), ...run });
+    for (const { post, patch } of batches) {
+      for (const run of [...post, ...patch] as RecordedRun[]) {
+        runs.set(run.id, { ...runs.get(run.id), ...run });
+      }
     }
   }
   const sorted = [...runs.values()].toSorted((a, b) => (a.dotted_order < b.dotted_order ? -1 : 1));
@@ -179,7 +181,7 @@ describe("the trace of a run", () => {
       () => log.mock.calls.some(([line]) => String(line).includes("trace_lost")) || undefined,
     );
     log.mockRestore();
-    record.mockReset().mockResolvedValue();
+    record.mockReset().mockResolvedValue([]);
     await dueNow(thread);
     const { runs, projects } = recorded(thread.scope.workspaceId);
     expect(projects).toEqual(new Set(["default"]));

@@ -1,15 +1,9 @@
 import type { TraceBatch, TraceSpec } from "../../../graph-runtime/protocol.ts";
-import { isObject } from "../../../lib/json.ts";
 import { log, type LogLevel } from "../../../lib/log.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { RunTracerRequest } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
-
-/**
- * Milliseconds before a batch is recorded. Recording occupies the thread, so the answer to the batch's run goes
- * first.
- */
-const RECORD_DELAY_MS = 100;
+import type { SentBatch } from "./sent-batch.ts";
 
 /** Milliseconds between attempts to record a batch, which is lost when all have failed. */
 const RETRY_DELAYS_MS = [500, 2000];
@@ -20,15 +14,12 @@ const MAX_LOGGED_ERROR_CHARS = 500;
 /** Maximum characters that may wait for a slow recorder; a batch that exceeds them is lost. */
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 
-/** Creates and updates of runs in the format of the tracing API. */
-export type TraceOperations = { post: unknown[]; patch: unknown[] };
-
 type Traced = { scope: Scope; runId: string; tracer: RunTracerRequest | null };
 
 export type RunTracesDeps = {
   scope: () => Scope;
-  /** Records operations in the named project, or in that of the deployment if the name is null. */
-  record: (scope: Scope, operations: TraceOperations, project: string | null) => Promise<void>;
+  /** Resolves when the batch is recorded, with whether that ends the run's root. Rejects if it is not recorded. */
+  record: (scope: Scope, batch: SentBatch) => Promise<{ endsRun: boolean }>;
   waitUntil: (promise: Promise<void>) => void;
   /** Called when the end of the root run of a trace was recorded. */
   onRootEnd: (runId: string) => void;
@@ -77,7 +68,7 @@ export class RunTraces {
       return Promise.resolve();
     }
     this.#waitingChars += batch.json.length;
-    const recorded = Promise.all([this.#last, sleep(RECORD_DELAY_MS)]).then(async () => {
+    const recorded = this.#last.then(async () => {
       await this.#record(traced, batch);
       this.#waitingChars -= batch.json.length;
     });
@@ -88,17 +79,18 @@ export class RunTraces {
 
   /** Records a batch. Never rejects. */
   async #record({ scope, runId, tracer }: Traced, batch: TraceBatch): Promise<void> {
+    const sent = {
+      json: batch.json,
+      run_id: runId,
+      example_id: tracer?.example_id ?? null,
+      project: tracer?.project_name ?? null,
+    };
     let failure: unknown;
     for (const delay of [0, ...RETRY_DELAYS_MS]) {
       if (delay > 0) await sleep(delay);
       try {
-        const operations: TraceOperations = JSON.parse(batch.json);
-        await this.#deps.record(
-          scope,
-          ofExample(operations, runId, tracer),
-          tracer?.project_name ?? null,
-        );
-        if (endsRun(operations, runId)) this.#deps.onRootEnd(runId);
+        const { endsRun } = await this.#deps.record(scope, sent);
+        if (endsRun) this.#deps.onRootEnd(runId);
         return;
       } catch (error) {
         failure = error;
@@ -111,32 +103,6 @@ export class RunTraces {
     const error = reason.slice(0, MAX_LOGGED_ERROR_CHARS);
     log(this.#deps.logLevel, "error", { event: "trace_lost", run_id: runId, operations, error });
   }
-}
-
-/** Adds the example's id to the root run, if the run belongs to an example. */
-function ofExample(
-  { post, patch }: TraceOperations,
-  runId: string,
-  tracer: RunTracerRequest | null,
-): TraceOperations {
-  const reference_example_id = tracer?.example_id ?? null;
-  if (reference_example_id === null) return { post, patch };
-  const named = post.map((run) =>
-    isObject(run) && run["id"] === runId ? { ...run, reference_example_id } : run,
-  );
-  return { post: named, patch };
-}
-
-function endsRun({ post, patch }: TraceOperations, runId: string): boolean {
-  return [...post, ...patch].some(
-    (run) =>
-      typeof run === "object" &&
-      run !== null &&
-      "id" in run &&
-      run.id === runId &&
-      "end_time" in run &&
-      Boolean(run.end_time),
-  );
 }
 
 /** Whether the value is a batch. The host of a deployment is its own code, so it may send values of any type. */

@@ -1,7 +1,7 @@
 import { parseSettings } from "../../../env.ts";
+import { scopeObjectName } from "../../../lib/object-names.ts";
 import type { Scope } from "../../../lib/scope.ts";
-import { recordRuns } from "../../../tracing/record.ts";
-import { deploymentName } from "../../deployment-name.ts";
+import { regionalObject } from "../../../regions/regional-object.ts";
 import { RunTraces, type RunTracesDeps } from "./run-traces.ts";
 import type { ThreadStorage } from "../storage/thread-storage.ts";
 import { TraceEnds } from "./trace-ends.ts";
@@ -24,7 +24,12 @@ export function threadTraces(env: Env, deps: ThreadTracesDeps): ThreadTraces | n
   const { recordTraces, logLevel } = parseSettings(env);
   if (!recordTraces) return null;
   const { storage, scope, waitUntil, onRootEnd } = deps;
-  const record = recorder(env);
+  const record: RunTracesDeps["record"] = async (to, batch) => {
+    const recorder = regionalObject(env, "TRACE_RECORDER", scopeObjectName(to));
+    const result = await recorder.record(to, batch);
+    if (!result.ok) throw new Error(result.error);
+    return result;
+  };
   const ends = new TraceEnds({ storage, scope, record, now: () => Date.now(), logLevel });
   const runs = new RunTraces({
     scope,
@@ -37,15 +42,4 @@ export function threadTraces(env: Env, deps: ThreadTracesDeps): ThreadTraces | n
     logLevel,
   });
   return { runs, ends };
-}
-
-/**
- * Returns a function that records in the named project, or in that of the scope's deployment. If the deployment
- * does not exist any longer, it records nothing.
- */
-function recorder(env: Env): RunTracesDeps["record"] {
-  return async (scope, operations, project) => {
-    const name = await deploymentName(env.DB, scope);
-    if (name !== null) await recordRuns(env, scope.workspaceId, project ?? name, operations);
-  };
 }

@@ -120,9 +120,13 @@ export class TraceEnds {
       if (!this.#deps.storage.exists) return;
       try {
         const kwargs = this.#kwargs(end.run_id);
-        const project = kwargs?.langsmith_tracer?.project_name ?? null;
-        const operations = { post: [this.#root(end, kwargs)], patch: [] };
-        await this.#deps.record(this.#deps.scope(), operations, project);
+        const { project_name = null, example_id = null } = kwargs?.langsmith_tracer ?? {};
+        await this.#deps.record(this.#deps.scope(), {
+          json: JSON.stringify({ post: [this.#root(end, kwargs)], patch: [] }),
+          run_id: end.run_id,
+          example_id,
+          project: project_name,
+        });
         this.#change(() => this.#remove(end.run_id));
       } catch (error) {
         this.#change(() => this.#failed(end, String(error), which === "all"));
@@ -147,7 +151,6 @@ export class TraceEnds {
     { run_id, started_at, ended_at, error, metadata }: TraceEnd,
     kwargs: RunKwargs | null,
   ): Record<string, unknown> {
-    const example = kwargs?.langsmith_tracer?.example_id ?? null;
     const input = kwargs?.command ?? kwargs?.input ?? {};
     const isRecord = typeof input === "object" && !Array.isArray(input);
     return {
@@ -157,7 +160,6 @@ export class TraceEnds {
       ...(kwargs === null ? {} : { inputs: isRecord ? input : { input } }),
       end_time: new Date(ended_at).toISOString(),
       ...(error === null ? {} : { error }),
-      ...(example === null ? {} : { reference_example_id: example }),
       extra: { metadata },
     };
   }

@@ -1,9 +1,10 @@
-import { describe, test } from "vitest";
+import { describe, test, vi } from "vitest";
 import { CombiningWriter } from "../../../../../src/agent-server/threads/index/combining-writer.ts";
 
 type Item = { key: string; version: number; removes?: boolean };
 
-function fixture(limits = { maxItems: 50, maxSize: 1000 }) {
+function fixture(bounds: { maxItems?: number; maxSize?: number; maxGatherMs?: number } = {}) {
+  const limits = { maxItems: 50, maxSize: 1000, maxGatherMs: 0, ...bounds };
   const batches: { items: Item[]; end: PromiseWithResolvers<void> }[] = [];
   const writer = new CombiningWriter<Item>(
     (items) => {
@@ -40,6 +41,44 @@ describe("CombiningWriter", () => {
     expect(versions()).toEqual([["a1"], ["b1", "c1"]]);
     batches[1]?.end.resolve();
     await Promise.all(writes);
+  });
+
+  test("lets a batch wait for more writes, as long as the one before took, if that had several", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers();
+    try {
+      const { batches, write, versions } = fixture({ maxGatherMs: 10 });
+      const writes = [1, 2, 3].map((version) => write({ key: `k${version}`, version }));
+      batches[0]?.end.resolve();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(versions()).toEqual([["k11"], ["k22", "k33"]]);
+      await vi.advanceTimersByTimeAsync(4);
+      writes.push(write({ key: "a", version: 1 }));
+      batches[1]?.end.resolve();
+      await vi.advanceTimersByTimeAsync(3);
+      expect(batches).toHaveLength(2);
+      writes.push(write({ key: "b", version: 1 }));
+      await vi.advanceTimersByTimeAsync(1);
+      expect(versions()[2]).toEqual(["a1", "b1"]);
+      await vi.advanceTimersByTimeAsync(500);
+      batches[2]?.end.resolve();
+      await Promise.all(writes);
+      // However long the last batch took, the next one waits no longer than the limit, and a single write once only.
+      const late = write({ key: "c", version: 1 });
+      await vi.advanceTimersByTimeAsync(9);
+      expect(batches).toHaveLength(3);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(versions()[3]).toEqual(["c1"]);
+      batches[3]?.end.resolve();
+      await late;
+      const alone = write({ key: "d", version: 1 });
+      expect(versions()[4]).toEqual(["d1"]);
+      batches[4]?.end.resolve();
+      await alone;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("sends only the newest of the writes that wait for one key", async ({ expect }) => {

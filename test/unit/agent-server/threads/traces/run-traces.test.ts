@@ -2,10 +2,8 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import type { RunRow } from "../../../../../src/agent-server/threads/storage/run-row.ts";
 import type { TraceBatch } from "../../../../../src/graph-runtime/protocol.ts";
 import type { Scope } from "../../../../../src/lib/scope.ts";
-import {
-  RunTraces,
-  type TraceOperations,
-} from "../../../../../src/agent-server/threads/traces/run-traces.ts";
+import { RunTraces } from "../../../../../src/agent-server/threads/traces/run-traces.ts";
+import type { SentBatch } from "../../../../../src/agent-server/threads/traces/sent-batch.ts";
 
 const RUN_ID = "0198c0de-0000-7000-8000-000000000001";
 
@@ -15,11 +13,11 @@ const run = {
   created_at: 0,
 } as RunRow;
 
-type Recorded = [scope: Scope, operations: TraceOperations];
+type Recorded = [scope: Scope, batch: SentBatch];
 
 const SCOPE: Scope = { workspaceId: "workspace-1", deploymentId: "default" };
 
-/** Records what it is given, unless `fail` returns true. */
+/** Records what it is given, unless `fail` returns true. Batches that contain "end" end the run. */
 function fixture(fail: () => boolean = () => false) {
   const recorded: Recorded[] = [];
   const ended: string[] = [];
@@ -29,7 +27,8 @@ function fixture(fail: () => boolean = () => false) {
     record: async (...call) => {
       attempts += 1;
       if (fail()) throw new Error("storage is full");
-      recorded.push([call[0], call[1]]);
+      recorded.push(call);
+      return { endsRun: call[1].json.includes("end") };
     },
     waitUntil: () => undefined,
     onRootEnd: (runId) => void ended.push(runId),
@@ -43,8 +42,10 @@ const batch = (id: string, chars = 0) => ({
   operations: 1,
 });
 
-const postedIds = (recorded: readonly Recorded[]): unknown[] =>
-  recorded.flatMap(([, { post }]) => post.map((posted) => (posted as { id: string }).id));
+const postedIds = (recorded: readonly Recorded[]): string[] =>
+  recorded.flatMap(([, { json }]) =>
+    JSON.parse(json).post.map((posted: { id: string }) => posted.id),
+  );
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 7, 1, 12, 30) });
@@ -63,16 +64,19 @@ describe("RunTraces", () => {
     });
   });
 
-  test("records for its deployment after a tenth of a second", async ({ expect }) => {
+  test("records a batch with its run and its scope", async ({ expect }) => {
     const { traces, recorded } = fixture();
-    const accepted = traces
-      .of(run)
-      .accept({ json: '{"post":[{"id":"a"}],"patch":[{"id":"b"}]}', operations: 2 });
-    await vi.advanceTimersByTimeAsync(99);
-    expect(recorded).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    await accepted;
-    expect(recorded).toEqual([[SCOPE, { post: [{ id: "a" }], patch: [{ id: "b" }] }]]);
+    const json = '{"post":[{"id":"a"}],"patch":[{"id":"b"}]}';
+    await traces.of(run).accept({ json, operations: 2 });
+    const sent = { json, run_id: RUN_ID, example_id: null, project: null };
+    expect(recorded).toEqual([[SCOPE, sent]]);
+  });
+
+  test("names the project and the example that the run's creator chose", async ({ expect }) => {
+    const { traces, recorded } = fixture();
+    const tracer = { project_name: "evaluations", example_id: "example-1" };
+    await traces.of(run, tracer).accept(batch("a"));
+    expect(recorded[0]?.[1]).toMatchObject({ project: "evaluations", example_id: "example-1" });
   });
 
   test("retries after half a second and after two more, then continues with the next batch", async ({
@@ -83,7 +87,7 @@ describe("RunTraces", () => {
     const { traces, recorded, attempts } = fixture(() => failures-- > 0);
     const trace = traces.of(run);
     const accepted = Promise.all([trace.accept(batch("lost")), trace.accept(batch("kept"))]);
-    await vi.advanceTimersByTimeAsync(100 + 499);
+    await vi.advanceTimersByTimeAsync(499);
     expect(attempts()).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(attempts()).toBe(2);
@@ -108,12 +112,10 @@ describe("RunTraces", () => {
     const trace = traces.of(run);
     const MIB = 1024 * 1024;
     const accepted = Promise.all(["a", "b", "c"].map((id) => trace.accept(batch(id, 7 * MIB))));
-    await vi.advanceTimersByTimeAsync(100);
     await accepted;
     expect(postedIds(recorded)).toEqual(["a", "b"]);
     expect(String(log.mock.calls[0]?.[0])).toContain('"event":"trace_lost"');
     const later = trace.accept(batch("d", 7 * MIB));
-    await vi.advanceTimersByTimeAsync(100);
     await later;
     expect(postedIds(recorded)).toEqual(["a", "b", "d"]);
   });
@@ -138,16 +140,14 @@ describe("RunTraces", () => {
     let failures = 3;
     const { traces, ended } = fixture(() => failures-- > 0);
     const trace = traces.of(run);
-    const end = { json: JSON.stringify({ post: [], patch: [{ id: RUN_ID, end_time: 1 }] }) };
+    const end = { json: JSON.stringify({ post: [], patch: [{ id: "end" }] }) };
     const lost = trace.accept({ ...end, operations: 1 });
     await vi.advanceTimersByTimeAsync(2600);
     await lost;
     const others = [batch("other"), batch(RUN_ID)].map((each) => trace.accept(each));
-    await vi.advanceTimersByTimeAsync(100);
     await Promise.all(others);
     expect(ended).toEqual([]);
     const recorded = trace.accept({ ...end, operations: 1 });
-    await vi.advanceTimersByTimeAsync(100);
     await recorded;
     expect(ended).toEqual([RUN_ID]);
   });
