@@ -36,13 +36,20 @@ type Manager = Pick<CallbackManager, "metadata" | "inheritableMetadata" | "copy"
 export function copyMetadataOnce(managers: { prototype: Manager }): void {
   const { copy } = managers.prototype;
   managers.prototype.copy = function (this: Manager, ...options) {
-    const copied = copy.apply(Object.create(this, { metadata: { value: {} } }), options);
     const { metadata, inheritableMetadata } = this;
-    copied.metadata = { ...metadata };
-    copied.inheritableMetadata = Object.fromEntries(
-      Object.entries(metadata).filter(([key]) => Object.hasOwn(inheritableMetadata, key)),
-    );
-    return copied;
+    this.metadata = {};
+    try {
+      const copied = copy.apply(this, options);
+      copied.metadata = { ...metadata };
+      copied.inheritableMetadata = { ...inheritableMetadata };
+      for (const key of Object.keys(inheritableMetadata)) {
+        if (!Object.hasOwn(metadata, key)) delete copied.inheritableMetadata[key];
+        else copied.inheritableMetadata[key] = metadata[key];
+      }
+      return copied;
+    } finally {
+      this.metadata = metadata;
+    }
   };
 }
 

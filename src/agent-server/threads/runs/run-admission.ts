@@ -168,7 +168,7 @@ export class RunOutput {
 
   /** Shows the events so far to readers, as soon as they are on disk. */
   async release(run: RunRow): Promise<void> {
-    const end = this.#storage.log.nextId(run.seq);
+    const end = this.#storage.log.heldEnd(run.seq);
     await this.#storage.durable();
     this.#streams.release(run.seq, end);
   }

@@ -20,7 +20,7 @@ import { splitValues, unpackValues } from "./packed-values.ts";
 import { RunCheckpoints } from "./run-checkpoints.ts";
 import type { ThreadTables } from "./thread-tables.ts";
 import { ValueTable } from "./value-table.ts";
-import { WriteTable } from "./write-table.ts";
+import { KnownWrites, WriteTable } from "./write-table.ts";
 
 /**
  * Maximum bytes of a checkpoint that is sent along with a run, whose input shares the message. The graph host
@@ -68,10 +68,11 @@ export class CheckpointTable {
   apply(batch: CheckpointBatch, runId: string | null): void {
     // If the transaction is rolled back, the remembered lineage would refer to rows that do not exist.
     this.#latest = null;
+    const known = this.#isEmpty ? new KnownWrites() : null;
     this.#isEmpty = false;
     for (const op of batch) {
       if ("put" in op) this.#put(op.put, runId);
-      else this.#writes.put(op.writes, runId);
+      else this.#writes.put(op.writes, runId, known);
     }
     if (runId !== null) this.#runs.note(batch, runId);
   }

@@ -91,6 +91,11 @@ export class EventLog {
     return this.#held.get(runSeq)?.next ?? this.#storedNext(runSeq);
   }
 
+  /** Returns the id of the next event while the run has events in memory; afterwards there are no more to come. */
+  heldEnd(runSeq: number): number {
+    return this.#held.get(runSeq)?.next ?? Infinity;
+  }
+
   /** Whether any of the run's events are on disk. */
   hasStored(runSeq: number): boolean {
     return this.#pages.end(runSeq) > 0;

@@ -22,6 +22,30 @@ export type NewRun = Pick<
  */
 export type RunStart = { place: number; nextEvent: number };
 
+const COLUMNS = [
+  "seq",
+  "run_id",
+  "assistant_id",
+  "graph_id",
+  "status",
+  "multitask_strategy",
+  "metadata",
+  "resumable",
+  "created_at",
+  "updated_at",
+  "principal",
+  "revision_id",
+  "webhook",
+  "kwargs",
+  "attempt",
+  "started_at",
+  "first_seq",
+  "next_event",
+] as const satisfies (keyof RunRow)[];
+
+/** It does not return the row, because preparing that, for each thread anew, would take as long as the insert. */
+const INSERT = `INSERT INTO runs (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`;
+
 /**
  * The runs of one thread: its queue and its past. The runs in flight, and the next expiry of events, are also
  * cached in memory, because every step of every run needs them. `reset` must be called after a failed transaction.
@@ -54,32 +78,8 @@ export class RunTable {
   insert(run: NewRun, start: RunStart | null = null): RunRow {
     const inFlight = this.inFlight();
     this.#isEmpty = false;
-    const row = this.#sql
-      .exec<RunRow>(
-        `INSERT INTO runs (seq, run_id, assistant_id, graph_id, status, multitask_strategy, metadata,
-           resumable, created_at, updated_at, principal, revision_id, webhook, kwargs,
-           attempt, started_at, first_seq, next_event)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
-        run.seq,
-        run.run_id,
-        run.assistant_id,
-        run.graph_id,
-        start === null ? "pending" : "running",
-        run.multitask_strategy,
-        run.metadata,
-        run.resumable,
-        run.created_at,
-        run.now,
-        run.principal,
-        run.revision_id,
-        run.webhook,
-        run.kwargs,
-        start === null ? 0 : 1,
-        start === null ? null : run.now,
-        start?.place ?? null,
-        start?.nextEvent ?? 0,
-      )
-      .one();
+    const row = newRow(run, start);
+    this.#sql.exec(INSERT, ...COLUMNS.map((column) => row[column]));
     this.#inFlight = [...inFlight, row].toSorted(byTurn);
     return row;
   }
@@ -244,6 +244,22 @@ export class RunTable {
     if (this.#isEmpty) return null;
     return this.#sql.exec<RunRow>(query, ...bindings).toArray()[0] ?? null;
   }
+}
+
+function newRow({ now, ...run }: NewRun, start: RunStart | null): RunRow {
+  return {
+    ...run,
+    status: start === null ? "pending" : "running",
+    updated_at: now,
+    attempt: start === null ? 0 : 1,
+    started_at: start === null ? null : now,
+    first_seq: start?.place ?? null,
+    next_event: start?.nextEvent ?? 0,
+    ended_at: null,
+    error: null,
+    stop: null,
+    expires_at: null,
+  };
 }
 
 /** Selects runs that have started and whose events still exist. */

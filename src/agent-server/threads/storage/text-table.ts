@@ -3,16 +3,21 @@ import { textParts } from "./row-parts.ts";
 /** Maximum number of names in memory; if there are more, the table is read. */
 const MAX_KNOWN_NAMES = 1000;
 
+/** Maximum characters of the texts in memory. */
+const MAX_RECENT_CHARS = 16 * 1024;
+
 /**
  * A thread's long JSON texts by name: its values, long kwargs of runs, trace ends that are still to be recorded,
  * webhooks that are still to be delivered. A text is split into as many rows as it needs. The existing names are
- * cached for the lifetime of the object that created the thread; `reset` must be called after a failed
- * transaction.
+ * cached for the lifetime of the object that created the thread, and short texts that were written recently, because
+ * most are read again at once; `reset` must be called after a failed transaction.
  */
 export class TextTable {
   readonly #sql: SqlStorage;
   /** The number of rows of each text; null if it must be read. */
   #known: Map<string, number> | null = null;
+  readonly #recent = new Map<string, string>();
+  #recentChars = 0;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -20,10 +25,12 @@ export class TextTable {
 
   startEmpty(): void {
     this.#known = new Map();
+    this.#forgetRecent();
   }
 
   reset(): void {
     this.#known = null;
+    this.#forgetRecent();
   }
 
   set(name: string, text: string): void {
@@ -42,10 +49,13 @@ export class TextTable {
     }
     this.#known?.set(name, parts.length);
     if ((this.#known?.size ?? 0) > MAX_KNOWN_NAMES) this.reset();
+    this.#remember(name, text);
   }
 
   get(name: string): string | null {
     if (this.#known?.has(name) === false) return null;
+    const recent = this.#recent.get(name);
+    if (recent !== undefined) return recent;
     const rows = this.#sql
       .exec<{ data: string }>("SELECT data FROM texts WHERE name = ? ORDER BY part", name)
       .toArray();
@@ -54,8 +64,11 @@ export class TextTable {
 
   /** Returns the texts whose names begin with the prefix, in the order of their names. */
   withPrefix(prefix: string): string[] {
-    const names = this.#known?.keys();
-    if (names !== undefined && ![...names].some((name) => name.startsWith(prefix))) return [];
+    if (this.#known !== null) {
+      const names = [...this.#known.keys()].filter((name) => name.startsWith(prefix));
+      const texts = names.toSorted().map((name) => this.#recent.get(name));
+      if (texts.every((text) => text !== undefined)) return texts;
+    }
     const rows = this.#sql
       .exec<{ name: string; data: string }>(
         "SELECT name, data FROM texts WHERE name >= ? AND name < ? ORDER BY name, part",
@@ -71,5 +84,24 @@ export class TextTable {
     if (this.#known?.has(name) === false) return;
     this.#sql.exec("DELETE FROM texts WHERE name = ?", name);
     this.#known?.delete(name);
+    this.#forget(name);
+  }
+
+  #remember(name: string, text: string): void {
+    this.#forget(name);
+    if (text.length > MAX_RECENT_CHARS) return;
+    if (this.#recentChars + text.length > MAX_RECENT_CHARS) this.#forgetRecent();
+    this.#recent.set(name, text);
+    this.#recentChars += text.length;
+  }
+
+  #forget(name: string): void {
+    this.#recentChars -= this.#recent.get(name)?.length ?? 0;
+    this.#recent.delete(name);
+  }
+
+  #forgetRecent(): void {
+    this.#recent.clear();
+    this.#recentChars = 0;
   }
 }

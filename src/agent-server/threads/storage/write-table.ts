@@ -18,6 +18,18 @@ type Write = WritesPut["writes"][number];
 
 type Stored = StoredCheckpoint["writes"][number];
 
+/** The numbers of the writes that were made to a table that was empty. */
+export class KnownWrites {
+  readonly #numbers = new Map<string, Set<number>>();
+
+  of({ ns, checkpoint_id, task_id }: WritesPut): Set<number> {
+    const key = JSON.stringify([ns, checkpoint_id, task_id]);
+    const numbers = this.#numbers.get(key) ?? new Set();
+    this.#numbers.set(key, numbers);
+    return numbers;
+  }
+}
+
 /**
  * Pending writes of tasks. The writes that a task made together share a row under the first of their numbers,
  * unless they are large.
@@ -29,7 +41,8 @@ export class WriteTable {
     this.#sql = sql;
   }
 
-  put(put: WritesPut, runId: string | null): void {
+  /** `known` has what a transaction has written so far if the table was empty before; without it, the table is read. */
+  put(put: WritesPut, runId: string | null, known: KnownWrites | null): void {
     // A task's ordinary writes are stored once; its special ones (negative numbers) replace the earlier ones.
     const special = put.writes.filter(([idx]) => idx < 0);
     for (const write of special) {
@@ -37,10 +50,10 @@ export class WriteTable {
       this.#insert(put, write, runId);
     }
     if (special.length === put.writes.length) return;
-    const known = this.#numbersOf(put);
+    const numbers = known?.of(put) ?? this.#numbersOf(put);
     const added = put.writes.filter(([idx]) => {
-      const isNew = idx >= 0 && !known.has(idx);
-      known.add(idx);
+      const isNew = idx >= 0 && !numbers.has(idx);
+      numbers.add(idx);
       return isNew;
     });
     if (isRow(added)) this.#insertTogether(put, added, runId);
