@@ -24,6 +24,9 @@ const OBJECT_BYTES = 10 * GB;
 const D1_BYTES = 10 * GB;
 const D1_REQUESTS_A_SECOND = 1_000;
 
+/** The bindings of the objects that a deployment has, one of each. */
+const DEPLOYMENT_OBJECTS = ["THREAD_INDEX", "ASSISTANT_CACHE", "TRACE_RECORDER"];
+
 const TRACE_CLASSES = ["RunShardObject", "RunIndexObject"];
 
 function bytes({ shares }: Measured, classes: string[]): number {
@@ -64,10 +67,14 @@ export const LIMITS: Limit[] = [
   },
   {
     name: "runs_a_day_of_a_deployment",
-    title: "index object: 1,000 requests a second",
+    title: "an object of a deployment (index, assistants, recorder): 1,000 requests a second",
     unit: "runs a day of a deployment",
-    unitsAt: ({ run }) => runsADayAt(OBJECT_REQUESTS_A_SECOND, calls(run, "THREAD_INDEX")),
-    pastIt: "the index follows later: its outbox tries again, and runs do not wait for it",
+    unitsAt: ({ run }) => {
+      const ofRun = DEPLOYMENT_OBJECTS.map((binding) => calls(run, binding));
+      return runsADayAt(OBJECT_REQUESTS_A_SECOND, Math.max(...ofRun));
+    },
+    pastIt:
+      "the index follows later, assistants are read from D1, traces that were refused three times are lost; no run waits",
   },
   {
     name: "runs_a_day_of_a_project",
@@ -115,7 +122,7 @@ export function printBill(loads: Load[], { thread, run }: PerUnit): void {
       const inD1 = ((bytes(thread, ["D1"]) + bytes(run, ["D1"])) * threads) / GB;
       const operations = (run.dollars * runsADay * DAYS_A_MONTH + thread.dollars * threads) / 1e6;
       const storage = inObjects * DOLLARS_A_GB_MONTH.objects + inD1 * DOLLARS_A_GB_MONTH.d1;
-      const objects = threads + projects * TRACE_DAYS + deployments;
+      const objects = threads + projects * TRACE_DAYS + deployments * DEPLOYMENT_OBJECTS.length;
       return [
         ...[threads, runsADay, objects].map((count) => count.toLocaleString("en")),
         ...[inObjects, inD1, operations, storage, operations + storage].map(short),
