@@ -390,6 +390,37 @@ describe("deleting", () => {
   });
 });
 
+describe("a run that begins after its assistant was", () => {
+  async function graphOf(client: Client, assistantId: string): Promise<unknown> {
+    const { thread_id } = await client.threads.create();
+    await client.runs.create(thread_id, assistantId, { input: {} });
+    return (await client.threads.get(thread_id)).metadata?.["graph_id"];
+  }
+
+  test("changed has the change", async ({ client, expect }) => {
+    const { assistant_id: id } = await client.assistants.create({ graphId: "branching" });
+    expect(await graphOf(client, id)).toBe("branching");
+    for (const graphId of ["agent", "builder", "agent"]) {
+      await client.assistants.update(id, { graphId });
+      expect(await graphOf(client, id)).toBe(graphId);
+    }
+    await client.assistants.setLatest(id, 1);
+    expect(await graphOf(client, id)).toBe("branching");
+  });
+
+  test("deleted is refused, and one of an assistant with the same id runs", async ({
+    client,
+    expect,
+  }) => {
+    const { assistant_id: assistantId } = await client.assistants.create({ graphId: "branching" });
+    expect(await graphOf(client, assistantId)).toBe("branching");
+    await client.assistants.delete(assistantId);
+    await expect(graphOf(client, assistantId)).rejects.toThrow("404");
+    await client.assistants.create({ graphId: "agent", assistantId });
+    expect(await graphOf(client, assistantId)).toBe("agent");
+  });
+});
+
 describe("an assistant that does not exist", () => {
   test.for([
     ["GET", ""],
