@@ -44,31 +44,28 @@ describe("the texts of a thread", () => {
     const [long, short] = ["é".repeat(20_000), "short"];
     await withThread((thread, reopen) => {
       const { texts } = thread;
-      const both = (): (string | null)[][] =>
-        [texts, reopen().texts].map((table) => [
-          table.get("a"),
-          table.get("b"),
-          ...table.withPrefix("p:"),
-        ]);
-      const same = (...expected: (string | null)[]): void =>
-        expect(both()).toEqual([expected, expected]);
+      const same = (...expected: [a: string, b: string, prefixed: string[]]): void => {
+        for (const table of [texts, reopen().texts]) {
+          expect([table.get("a"), table.get("b"), table.withPrefix("p:")]).toEqual(expected);
+        }
+      };
       thread.transaction(() => {
         texts.set("a", short);
         texts.set("b", long);
         texts.set("p:2", "two");
         texts.set("p:1", "one");
       });
-      same(short, long, "one", "two");
+      same(short, long, ["one", "two"]);
       thread.transaction(() => {
         texts.set("a", long);
         texts.set("b", "now short");
         texts.delete("p:1");
       });
-      same(long, "now short", "two");
+      same(long, "now short", ["two"]);
       // Together they are more than what is kept in memory.
       const many = Array.from({ length: 20 }, (_, index) => `p:0${index + 10}`);
       thread.transaction(() => many.forEach((name) => texts.set(name, name.padEnd(3000))));
-      same(long, "now short", ...many.map((name) => name.padEnd(3000)), "two");
+      same(long, "now short", many.map((name) => name.padEnd(3000)).concat("two"));
     });
   });
 
