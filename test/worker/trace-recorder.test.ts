@@ -96,6 +96,23 @@ describe("the recorder of a scope", () => {
     ]);
   });
 
+  test("records at most a hundred batches together, and the rest without a pause", async ({
+    expect,
+  }) => {
+    const { scope, object } = newRecorder();
+    const pauses = await runInDurableObject(object, async (instance: TraceRecorderObject) => {
+      const timers = vi.spyOn(globalThis, "setTimeout");
+      const sent = Array.from({ length: 250 }, (_, id) => instance.record(scope, batchOf(`${id}`)));
+      await Promise.all(sent);
+      const counted = timers.mock.calls.filter(([, ms]) => ms === 100).length;
+      timers.mockRestore();
+      return counted;
+    });
+    expect(calls().map(([, ids]) => ids.length)).toEqual([100, 100, 50]);
+    // One for the first, during which the others arrived, and one for the last.
+    expect(pauses).toBe(2);
+  });
+
   test("refuses more than 32 Mi characters, and records what it has taken", async ({ expect }) => {
     const { scope, object } = newRecorder();
     const json = JSON.stringify({ post: [{ id: "x".repeat(12 * 1024 * 1024) }], patch: [] });

@@ -46,7 +46,7 @@ export class TraceRecorderObject extends DurableObject<Env> {
   async #recordAll(scope: Scope): Promise<void> {
     this.#isRecording = true;
     while (this.#waiting.length > 0) {
-      if (charsOf(this.#waiting) <= MAX_CHARS_TOGETHER) await sleep(GATHER_MS);
+      if (!this.#isFull()) await sleep(GATHER_MS);
       const batches = this.#take();
       await this.#recordTogether(scope, batches).catch((error: unknown) => {
         for (const { done } of batches) done(failed(error));
@@ -54,6 +54,11 @@ export class TraceRecorderObject extends DurableObject<Env> {
       this.#heldChars -= charsOf(batches);
     }
     this.#isRecording = false;
+  }
+
+  /** Whether more is waiting than is recorded together, so that waiting for even more would only delay it. */
+  #isFull(): boolean {
+    return this.#waiting.length > MAX_TOGETHER || charsOf(this.#waiting) > MAX_CHARS_TOGETHER;
   }
 
   /** Removes and returns the oldest batches: at least one, however large. */
