@@ -43,7 +43,7 @@ const COLUMNS = [
   "next_event",
 ] as const satisfies (keyof RunRow)[];
 
-/** It does not return the row, because preparing that, for each thread anew, would take as long as the insert. */
+/** It returns nothing, because the row is known, and each thread prepares its statements anew. */
 const INSERT = `INSERT INTO runs (${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`;
 
 /**
