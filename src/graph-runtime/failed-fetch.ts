@@ -1,4 +1,4 @@
-import { UNEXPLAINED } from "../lib/unexplained-error.ts";
+import { UNEXPLAINED } from "../lib/error-text.ts";
 
 const NO_CONNECTION = "fetch failed: no host of this name, or no connection that TLS accepts";
 

@@ -1,7 +1,7 @@
 import { log } from "../lib/log.ts";
 import { ApiError } from "../lib/api-error.ts";
 import { isDiskFull } from "../lib/local-disk.ts";
-import { UNEXPLAINED } from "../lib/unexplained-error.ts";
+import { UNEXPLAINED } from "../lib/error-text.ts";
 
 /** The messages of SQLite, D1 and the operating system. */
 const FULL = /database or disk is full|exceeded maximum db size|no space left on device/i;

@@ -10,7 +10,7 @@ import {
 import * as repo from "../../src/db/assistants-repo.ts";
 import { scopeObjectName } from "../../src/lib/object-names.ts";
 import type { Scope } from "../../src/lib/scope.ts";
-import { migrateIndex } from "./support.ts";
+import { migrateIndex, newAssistant } from "./support.ts";
 
 const ID = "0198c0de-0000-7000-8000-000000000001";
 
@@ -22,21 +22,7 @@ beforeEach(() => void select.mockClear());
 
 async function withAssistant(): Promise<Scope> {
   const scope = { workspaceId: crypto.randomUUID(), deploymentId: "default" };
-  const row = {
-    workspace_id: scope.workspaceId,
-    deployment_id: scope.deploymentId,
-    assistant_id: ID,
-    version: 1,
-    graph_id: "agent",
-    name: "first",
-    description: null,
-    config: "{}",
-    context: "{}",
-    metadata: "{}",
-    created_at: 1,
-    updated_at: 1,
-  };
-  await env.DB.batch(repo.insertAssistant(env.DB, row));
+  await newAssistant(scope, ID, "first");
   return scope;
 }
 

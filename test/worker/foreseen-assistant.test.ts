@@ -1,36 +1,12 @@
 import { env } from "cloudflare:workers";
 import { assert, beforeAll, inject, test } from "vitest";
 import { resolveAssistant } from "../../src/agent-server/assistants/resolve-assistant.ts";
-import { insertAssistant } from "../../src/db/assistants-repo.ts";
 import { findServingDeployment } from "../../src/db/deployment-lookup-repo.ts";
-import type { Scope } from "../../src/lib/scope.ts";
 import { newDeployment } from "./deployment-support.ts";
 import { observedDatabase } from "./observed-database.ts";
-import { migrateIndex } from "./support.ts";
+import { migrateIndex, newAssistant } from "./support.ts";
 
 beforeAll(() => migrateIndex(inject("migrations")));
-
-async function newAssistant(
-  { workspaceId, deploymentId }: Scope,
-  id: string,
-  name: string,
-): Promise<void> {
-  const row = {
-    workspace_id: workspaceId,
-    deployment_id: deploymentId,
-    assistant_id: id,
-    version: 1,
-    graph_id: "agent",
-    name,
-    description: null,
-    config: "{}",
-    context: "{}",
-    metadata: "{}",
-    created_at: 1,
-    updated_at: 1,
-  };
-  await env.DB.batch(insertAssistant(env.DB, row));
-}
 
 test("an assistant is read in the statement that finds the deployment", async ({ expect }) => {
   const scope = await newDeployment();

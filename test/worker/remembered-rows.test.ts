@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { describe, test } from "vitest";
+import { makeThread } from "../../src/agent-server/threads/object/make-thread.ts";
 import type { NewRun } from "../../src/agent-server/threads/storage/run-table.ts";
 import { ThreadStorage } from "../../src/agent-server/threads/storage/thread-storage.ts";
 import type { SerializedValue, WritesPut } from "../../src/graph-runtime/checkpoint-port.ts";
@@ -12,18 +13,8 @@ function withThread<T>(
   const stub = env.THREADS.get(env.THREADS.newUniqueId());
   return runInDurableObject(stub, (_, { storage }) => {
     const thread = new ThreadStorage(storage);
-    thread.transaction(() => {
-      thread.makeTables();
-      thread.thread.create({
-        thread_id: "t",
-        workspace_id: "w",
-        deployment_id: "d",
-        metadata: {},
-        temporary: false,
-        ttl: null,
-        now: 0,
-      });
-    });
+    const scope = { workspaceId: "w", deploymentId: "d" };
+    makeThread(thread, { scope, thread_id: "t", metadata: {}, temporary: false, ttl: null });
     return use(thread, () => new ThreadStorage(storage), storage.sql);
   });
 }

@@ -5,6 +5,7 @@ import { type RunCreateBody, toRunPayload } from "../../src/agent-server/threads
 import { type ThreadHandle, threadSeenBy } from "../../src/agent-server/threads/thread-stub.ts";
 import { ALL_THREADS } from "../../src/agent-server/threads/contract/thread-requests.ts";
 import type { Run } from "../../src/agent-server/threads/contract/thread-json.ts";
+import { insertAssistant } from "../../src/db/assistants-repo.ts";
 import { readJsonText } from "../../src/lib/json-answer.ts";
 import { threadObjectName } from "../../src/lib/object-names.ts";
 import type { Scope } from "../../src/lib/scope.ts";
@@ -82,4 +83,27 @@ export async function textOf(stream: ReadableStream<Uint8Array> | null): Promise
 export function rowsIn(sql: SqlStorage, table: string): number {
   const made = sql.exec("SELECT 1 FROM sqlite_master WHERE name = ?", table).toArray().length > 0;
   return made ? sql.exec<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).one().n : 0;
+}
+
+/** Stores an assistant of the graph `agent`. */
+export async function newAssistant(
+  { workspaceId, deploymentId }: Scope,
+  id: string,
+  name: string,
+): Promise<void> {
+  const row = {
+    workspace_id: workspaceId,
+    deployment_id: deploymentId,
+    assistant_id: id,
+    version: 1,
+    graph_id: "agent",
+    name,
+    description: null,
+    config: "{}",
+    context: "{}",
+    metadata: "{}",
+    created_at: 1,
+    updated_at: 1,
+  };
+  await env.DB.batch(insertAssistant(env.DB, row));
 }

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeAll, describe, inject, test, vi } from "vitest";
-import type { SentBatch } from "../../src/agent-server/threads/traces/sent-batch.ts";
+import type { SentBatch } from "../../src/agent-server/threads/traces/run-traces.ts";
 import type { TraceRecorderObject } from "../../src/agent-server/threads/traces/trace-recorder-object.ts";
 import { scopeObjectName } from "../../src/lib/object-names.ts";
 import type { Scope } from "../../src/lib/scope.ts";

@@ -3,7 +3,6 @@ import { log, type LogLevel } from "../../../lib/log.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import type { RunTracerRequest } from "../contract/run-request.ts";
 import type { RunRow } from "../storage/run-row.ts";
-import type { SentBatch } from "./sent-batch.ts";
 
 /** Milliseconds between attempts to record a batch, which is lost when all have failed. */
 const RETRY_DELAYS_MS = [500, 2000];
@@ -13,6 +12,17 @@ const MAX_LOGGED_ERROR_CHARS = 500;
 
 /** Maximum characters that may wait for a slow recorder; a batch that exceeds them is lost. */
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+
+/** A part of a run's trace. */
+export type SentBatch = {
+  /** The text of TraceOperations. The host of a deployment is its own code, so it may be any text. */
+  json: string;
+  run_id: string;
+  /** The example of a dataset that the run belongs to. */
+  example_id: string | null;
+  /** The project's name; null for that of the deployment. */
+  project: string | null;
+};
 
 type Traced = { scope: Scope; runId: string; tracer: RunTracerRequest | null };
 

@@ -4,7 +4,7 @@ import { isObject } from "../../../lib/json.ts";
 import type { Scope } from "../../../lib/scope.ts";
 import { recordRuns, type TraceOperations } from "../../../tracing/record.ts";
 import { deploymentName } from "../../deployment-name.ts";
-import type { RecordResult, SentBatch } from "./sent-batch.ts";
+import type { SentBatch } from "./run-traces.ts";
 
 /** Milliseconds that batches wait for those of other runs. The answers of their runs go first, too. */
 const GATHER_MS = 100;
@@ -15,6 +15,9 @@ const MAX_CHARS_TOGETHER = 2 * 1024 * 1024;
 
 /** Maximum characters of all batches that wait or are being recorded. */
 const MAX_HELD_CHARS = 32 * 1024 * 1024;
+
+/** `endsRun` is whether the batch contained the end of the run's root. */
+export type RecordResult = { ok: true; endsRun: boolean } | { ok: false; error: string };
 
 type Waiting = SentBatch & { done: (result: RecordResult) => void };
 

@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, test, vi } from "vitest";
 import type { RunRow } from "../../../../../src/agent-server/threads/storage/run-row.ts";
 import type { TraceBatch } from "../../../../../src/graph-runtime/protocol.ts";
 import type { Scope } from "../../../../../src/lib/scope.ts";
-import { RunTraces } from "../../../../../src/agent-server/threads/traces/run-traces.ts";
-import type { SentBatch } from "../../../../../src/agent-server/threads/traces/sent-batch.ts";
+import {
+  RunTraces,
+  type SentBatch,
+} from "../../../../../src/agent-server/threads/traces/run-traces.ts";
 
 const RUN_ID = "0198c0de-0000-7000-8000-000000000001";
 
